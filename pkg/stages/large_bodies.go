@@ -25,8 +25,7 @@ func (b *Bus) LargeBodies(ctx context.Context) (*LargeBodies, error) {
 	return s, err
 }
 
-// HasBody reports whether there is a large body of this name, as the leader of
-// BucketBodies knows.
+// HasBody asks the leader of BucketBodies whether a large body with this name exists.
 func (b *Bus) HasBody(ctx context.Context, name string) (bool, error) {
 	_, err := b.ObjectInfo(ctx, messages.BucketBodies, name)
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
@@ -35,8 +34,8 @@ func (b *Bus) HasBody(ctx context.Context, name string) (bool, error) {
 	return err == nil, err
 }
 
-// Put stores a body until r ends, under a name that no other has. It returns no
-// error only if all of it is stored.
+// Put stores the bytes of r as a body under a unique name. It returns nil only if all of the body
+// is stored.
 func (b *LargeBodies) Put(ctx context.Context, name string, r io.Reader) error {
 	nuid := rand.Text()
 	_, err := b.box.Put(ctx, name, nuid, func(w io.Writer) error {

@@ -12,7 +12,8 @@ import (
 	"seine/internal/streams/drift"
 )
 
-// Account returns the use and the limits of the account for streams with so many replicas: it may have some for each number.
+// Account returns the usage and the limits of the account for streams with a number of replicas: an
+// account may have limits for each number.
 func Account(ctx context.Context, b *Bus, replicas int) (jetstream.Tier, error) {
 	info, err := b.JS.AccountInfo(ctx)
 	if err != nil {
@@ -24,7 +25,7 @@ func Account(ctx context.Context, b *Bus, replicas int) (jetstream.Tier, error) 
 	return info.Tier, nil
 }
 
-// streamHint adds to an error of the JetStream API about a stream what to do.
+// streamHint adds advice to an error of the JetStream API about a stream.
 func streamHint(p *provisioner, want jetstream.StreamConfig, err error) error {
 	account, limits := p.account, p.account.Limits
 	const servers = "each replica needs its own server in the cluster, with JetStream and space for the stream: start more servers, or lower --replicas"
@@ -37,7 +38,7 @@ func streamHint(p *provisioner, want jetstream.StreamConfig, err error) error {
 		10065: "a stream has subjects of this one: nats stream find --subject",
 		10122: fmt.Sprintf("the stream needs %d bytes, the account allows %d: raise its max_bytes, or lower the frontier's flag for the stream, such as --pages-bytes", want.MaxBytes, limits.StoreMaxStreamBytes),
 	})
-	if api, ok := errors.AsType[*jetstream.APIError](err); ok && strings.Contains(api.Description, "duplicates window") { // 10052 has other reasons
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok && strings.Contains(api.Description, "duplicates window") { // 10052 has other causes, too
 		err = fmt.Errorf("%w (the stream needs duplicate_window %s: raise the limits in the jetstream block of the server)", err, want.Duplicates)
 	}
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && api.ErrorCode == 10065 {
@@ -46,7 +47,7 @@ func streamHint(p *provisioner, want jetstream.StreamConfig, err error) error {
 	return err
 }
 
-// consumerHint adds to an error of the JetStream API about a consumer what to do.
+// consumerHint adds advice to an error of the JetStream API about a consumer.
 func consumerHint(stream string, config jetstream.ConsumerConfig, err error) error {
 	if err == nil {
 		return nil
@@ -58,7 +59,7 @@ func consumerHint(stream string, config jetstream.ConsumerConfig, err error) err
 	}))
 }
 
-// withHint adds to an error of the JetStream API the hint for its code.
+// withHint adds the hint for its code to an error of the JetStream API.
 func withHint(err error, hints map[jetstream.ErrorCode]string) error {
 	if api, ok := errors.AsType[*jetstream.APIError](err); ok && hints[api.ErrorCode] != "" {
 		return fmt.Errorf("%w (%s)", err, hints[api.ErrorCode])

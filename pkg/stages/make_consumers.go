@@ -19,71 +19,70 @@ import (
 	"seine/pkg/messages"
 )
 
-// A consumer may push to any subject of its account, whatever its maker may publish:
-// stored messages to streams that it may not write. Where a stage has a separate account
-// (internal/run/roles), what it asks of $JS.API.CONSUMER.CREATE therefore comes to a
-// frontier, with the name of its user in the subject, which the server sets. The frontier
-// makes a consumer that pushes to the inboxes of the user or is pulled from, and that
-// costs the server no more than those of the stages.
+// A consumer may push to any subject of its account, whatever its creator may publish: even stored
+// messages to streams that the creator may not write. Where a stage has a separate account
+// (internal/run/roles), its requests to $JS.API.CONSUMER.CREATE are therefore routed to a frontier.
+// The server adds the name of the user to the subject. The frontier creates only consumers that
+// push to the user's inboxes or are pulled from, and that cost the server no more than those of the
+// stages.
 
-// consumerRequest is what JetStream is asked for.
+// consumerRequest is a consumer creation request of the JetStream API.
 type consumerRequest struct {
 	Stream string                   `json:"stream_name"`
 	Config jetstream.ConsumerConfig `json:"config"`
 	Action string                   `json:"action"`
 }
 
-// makeQueue is the queue group of the frontiers that make consumers.
+// makeQueue is the queue group of the frontiers that create consumers.
 const makeQueue = "seine-consumers"
 
-// Bounds of what a user can have a frontier and the server do and keep by asking for
-// consumers. All are far above what the stages ask for.
+// Limits on the load that a user can put on a frontier and on the server by creating consumers. All
+// are far above the needs of the stages.
 const (
-	// maxConsumerRequest is the size of a request in bytes. Those of stages have some 500.
+	// maxConsumerRequest is the size of a request in bytes. Requests of stages have some 500.
 	maxConsumerRequest = 16 << 10
-	// maxConsumerRequests is how many requests of one user a frontier works on at a time.
+	// maxConsumerRequests is how many requests of one user a frontier handles at a time.
 	maxConsumerRequests = 64
-	// maxInactiveThreshold is for how long the server keeps an ephemeral consumer that has
-	// no subscriber: what the client asks for when it watches a bucket.
+	// maxInactiveThreshold is how long the server keeps an ephemeral consumer without a subscriber.
+	// It is the client's value for the watch of a bucket.
 	maxInactiveThreshold = 5 * time.Minute
-	// maxConsumersOfBucket is how many consumers a bucket may have, the default limit of
+	// maxConsumersOfBucket is how many consumers a bucket may have: the default limit of
 	// nats-server 2.15; 2.14 has none. A process of a stage has one.
 	maxConsumersOfBucket = 1000
 	// maxAckPending is how many messages a consumer may have unacknowledged.
 	maxAckPending = 1 << 16
-	// maxWaiting is how many pull requests may wait at a consumer, the default of the server.
+	// maxWaiting is how many pull requests may wait at a consumer: the server's default.
 	maxWaiting = 512
 )
 
-// consumerError is why a frontier makes no consumer.
+// consumerError is the reason why a frontier refuses to create a consumer.
 type consumerError struct {
 	jetstream.APIError
 	// cause is the same for all requests that are refused for the same reason.
 	cause string
 }
 
-// forbidConsumer returns the error for a request that is refused however often it is made.
+// forbidConsumer returns the error for a request that will always be refused.
 func forbidConsumer(cause, format string, args ...any) *consumerError {
 	return &consumerError{jetstream.APIError{
 		Code: 403, ErrorCode: jetstream.JSErrCodeBadRequest, Description: "a frontier makes no such consumer: " + fmt.Sprintf(format, args...),
 	}, cause}
 }
 
-// errTooManyRequests answers a request beyond maxConsumerRequests. Stages ask again.
+// errTooManyRequests is the answer to a request beyond maxConsumerRequests. Stages retry.
 var errTooManyRequests = &consumerError{jetstream.APIError{
 	Code: 503, ErrorCode: jsclient.CodeUnavailable, Description: fmt.Sprintf("a frontier is making %d consumers for this user: try again", maxConsumerRequests),
 }, "too many at a time"}
 
-// consumerMaker makes consumers for users of other accounts.
+// consumerMaker creates consumers for users of other accounts.
 type consumerMaker struct {
 	*Bus
 	mu     sync.Mutex
-	active map[string]int     // requests being worked on, by user
-	logged map[[2]string]bool // users and causes
+	active map[string]int     // requests being handled, by user
+	logged map[[2]string]bool // refusals that were logged, by user and cause
 }
 
-// MakeConsumers makes consumers for users who may not make them alone, until stop is
-// called.
+// MakeConsumers creates consumers for users who may not create them directly, until stop is called.
 func MakeConsumers(b *Bus) (stop func(), err error) {
 	c := &consumerMaker{Bus: b, active: make(map[string]int), logged: make(map[[2]string]bool)}
 	sub, err := b.NC.QueueSubscribe(messages.SubjectConsumers("*"), makeQueue, c.serve)
@@ -93,8 +92,8 @@ func MakeConsumers(b *Bus) (stop func(), err error) {
 	return func() { _ = sub.Unsubscribe() }, nil
 }
 
-// serve answers a request, in the background: a stream without a leader must not hold up
-// the others.
+// serve handles a request in the background: a stream without a leader must not block requests for
+// others.
 func (c *consumerMaker) serve(m *nats.Msg) {
 	tokens := strings.SplitN(m.Subject, ".", 4)
 	if len(tokens) < 4 {
@@ -111,7 +110,7 @@ func (c *consumerMaker) serve(m *nats.Msg) {
 	}()
 }
 
-// begin reports whether one more request of a user may be worked on.
+// begin reports whether one more request of a user may be handled.
 func (c *consumerMaker) begin(user string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,8 +129,8 @@ func (c *consumerMaker) end(user string) {
 	}
 }
 
-// make passes a request on, and its answer back. What it has read is what it passes on:
-// another reader might find more in the same text.
+// make forwards a request and its answer. It forwards the decoded request rather than the received
+// text: another decoder might read that differently.
 func (c *consumerMaker) make(m *nats.Msg, user, what string) {
 	request, err := allowedConsumer(m.Data, user)
 	if err == nil {
@@ -153,8 +152,8 @@ func (c *consumerMaker) make(m *nats.Msg, user, what string) {
 	}
 }
 
-// refuse answers a request with an error of JetStream, which the client shows. The log has
-// the first one of each user and cause.
+// refuse answers a request with a JetStream error, which the client shows. It logs the first
+// refusal of each user and cause.
 func (c *consumerMaker) refuse(m *nats.Msg, user string, refused *consumerError) {
 	text, err := json.Marshal(map[string]any{"type": "io.nats.jetstream.api.v1.consumer_create_response", "error": refused.APIError})
 	if err == nil {
@@ -173,7 +172,7 @@ func (c *consumerMaker) refuse(m *nats.Msg, user string, refused *consumerError)
 	}
 }
 
-// allowedConsumer returns what JetStream is to be asked for, or a consumerError.
+// allowedConsumer returns the request to forward to JetStream, or a consumerError.
 func allowedConsumer(data []byte, user string) (request consumerRequest, err error) {
 	if len(data) > maxConsumerRequest {
 		return request, forbidConsumer("size", "the request has %d bytes, at most %d are read", len(data), maxConsumerRequest)
@@ -192,7 +191,7 @@ func allowedConsumer(data []byte, user string) (request consumerRequest, err err
 		return request, forbidConsumer("max_waiting", "max_waiting is %d, at most %d pull requests may wait", config.MaxWaiting, maxWaiting)
 	}
 	switch {
-	case config.Durable == "": // the server keeps it for 5 s if it says nothing
+	case config.Durable == "": // without a threshold the server keeps it for 5 s
 		config.InactiveThreshold = min(config.InactiveThreshold, maxInactiveThreshold)
 	case isBucket(request.Stream):
 		return request, forbidConsumer("durable", "a bucket is followed by consumers that end with their subscriber, this one would be durable")
@@ -200,8 +199,8 @@ func allowedConsumer(data []byte, user string) (request consumerRequest, err err
 	return request, nil
 }
 
-// isBucket reports whether consumers of a stream have names of chance, so that a user may
-// make any number.
+// isBucket reports whether stream is a bucket. Its consumers have random names, so a user could
+// create any number of them.
 func isBucket(stream string) bool { return strings.HasPrefix(stream, "KV_") }
 
 // checkRoom returns a consumerError if the bucket has too many consumers.
@@ -227,8 +226,10 @@ func (c *consumerMaker) checkRoom(request consumerRequest) error {
 	return nil
 }
 
-// OpenConsumer makes a consumer, or brings it up to date; one that is paused or as it must be is not touched, and one that was deleted is
-// made jsclient.DeletionTime later. Where only frontiers may make consumers (see MakeConsumers) and none runs, the one that there is must do.
+// OpenConsumer creates a consumer or updates its configuration. It does not change a consumer that
+// is paused or up to date, and re-creates a deleted one after jsclient.DeletionTime. If only
+// frontiers may create consumers (see MakeConsumers) and none runs, it returns the existing
+// consumer as it is.
 func (b *Bus) OpenConsumer(ctx context.Context, stream string, config jetstream.ConsumerConfig) (jetstream.Consumer, error) {
 	if config.Durable != "" {
 		_, again := b.opened.LoadOrStore(stream+" "+config.Durable, nil)
@@ -236,7 +237,7 @@ func (b *Bus) OpenConsumer(ctx context.Context, stream string, config jetstream.
 		if err == nil && (have.CachedInfo().Paused || len(drift.Consumer(stream, config, have.CachedInfo())) == 0) {
 			return have, nil
 		}
-		if again && errors.Is(err, jetstream.ErrConsumerNotFound) { // it was deleted
+		if again && errors.Is(err, jetstream.ErrConsumerNotFound) { // the consumer was deleted
 			if err := sleep.For(ctx, jsclient.DeletionTime); err != nil {
 				return nil, err
 			}

@@ -9,22 +9,21 @@ import (
 	"seine/pkg/messages"
 )
 
-// What a handler returns as an error is transient: the message is given back, and
-// delivered again after retryWait; or poison: no attempt will succeed, and it goes
-// to DEAD. There is no "permanent": a page that will never be fetched is a result
-// like any other, and the handler returns it as output.
+// An error of a handler is either transient or poison. After a transient error the message is
+// returned, and redelivered after retryWait. Poison means that no attempt will succeed, and the
+// message goes to DEAD. There are no permanent errors: a page that can never be fetched is a normal
+// result, which the handler returns as output.
 
-// retryWait is the wait before a message is delivered again.
+// retryWait is the delay before a message is redelivered.
 const retryWait = 2 * time.Second
 
-// maxRetryWait bounds that for a message that waits for servers: with
-// messages.MaxCrashes deliveries, a part of the cluster may be away for 40 minutes.
+// maxRetryWait bounds the delay of a message that waits for servers. With messages.MaxCrashes
+// deliveries, a part of the cluster may be down for 40 minutes.
 const maxRetryWait = 2 * time.Minute
 
-// retryAfter is how long a message waits after so many deliveries that failed with
-// err; ok is false if it was the last. What fails because servers are not there is
-// not the fault of the message, nor what a spec is to blame for: it waits longer each time
-// instead.
+// retryAfter returns the delay before the next delivery of a message that failed with err; ok is
+// false if the last delivery was the final one. If servers are unavailable or the crawl's spec is
+// unusable, the message is not at fault: it is retried with a growing delay instead.
 func retryAfter(err error, deliveries uint64) (wait time.Duration, ok bool) {
 	switch {
 	case IsPoison(err):
@@ -43,8 +42,8 @@ func (e *poisonError) Unwrap() error { return e.err }
 // PoisonError marks err as one that will happen at every attempt.
 func PoisonError(err error) error { return &poisonError{err} }
 
-// IsPoison reports whether err was marked so. Another is transient: the last
-// delivery turns it into a dead letter.
+// IsPoison reports whether err was marked by PoisonError. Other errors are transient: the last
+// delivery turns them into dead letters.
 func IsPoison(err error) bool {
 	_, ok := errors.AsType[*poisonError](err)
 	return ok

@@ -7,8 +7,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// metrics are the figures of one stage. Labels are few and bounded: never a
-// host or a URL.
+// metrics are the metrics of one stage. Labels are few and bounded: never a host or a URL.
 type metrics struct {
 	handled       *prometheus.CounterVec // outcome
 	seconds       prometheus.Observer
@@ -64,11 +63,10 @@ var (
 	})
 )
 
-// outcomes are the values of a label of handledTotal.
+// outcomes are the values of the label outcome of handledTotal.
 var outcomes = []string{"done", "retried", "dead", "cut"}
 
-// publishes are the streams that each stage publishes to, by the second word of
-// their subjects.
+// publishes are the streams that each stage publishes to, by the second token of their subjects.
 var publishes = map[string][]string{
 	messages.StageFrontier: {"seeded", "fetch", "render", "dead"},
 	messages.StageFetcher:  {"pages", "urls", "redirects", "results", "dead"},
@@ -76,8 +74,8 @@ var publishes = map[string][]string{
 	messages.StageParser:   {"records", "urls", "dead"}, messages.StageWriter: {"dead"},
 }
 
-// metricsFor returns the figures of a stage. What can be held back has its series
-// from the start: the rate of one that begins with its first event misses that.
+// metricsFor returns the metrics of a stage. Counters of refused publishes are created at the
+// start, since the rate of a series that begins with its first event misses that event.
 func metricsFor(stage string) *metrics {
 	l := prometheus.Labels{"stage": stage}
 	for _, stream := range publishes[stage] {

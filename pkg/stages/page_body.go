@@ -15,22 +15,22 @@ import (
 	"seine/pkg/messages"
 )
 
-// PageBody is the body of a page, in its message or in the object store. It can
-// be opened more than once, and is never held whole for that.
+// PageBody is the body of a page, in its message or in the object store. It can be opened more than
+// once, and is never held in memory as a whole.
 type PageBody struct {
 	bus    *Bus
 	page   *messages.Page
 	inline []byte
 }
 
-// NewPageBody returns the body of a page. Inline is what its message has of it.
+// NewPageBody returns the body of a page. inline is the body in its message, if any.
 func NewPageBody(b *Bus, page *messages.Page, inline []byte) *PageBody {
 	return &PageBody{bus: b, page: page, inline: inline}
 }
 
-// Stored opens the body encoded as the page's BodyEncoding says. It waits for
-// servers that are not there: the bodies may be on others than the page, which must
-// not be abandoned for that. The error is poison if the body is nowhere any more.
+// Stored opens the body in the page's BodyEncoding. It waits for servers that are unavailable:
+// bodies may be on other servers than the page, which must not be abandoned because of them. The
+// error is poison if the body no longer exists.
 func (b *PageBody) Stored(ctx context.Context) (io.ReadCloser, error) {
 	name := b.page.BodyObject
 	if name == "" {
@@ -65,8 +65,8 @@ func (b *PageBody) open(ctx context.Context, name string) (io.ReadCloser, error)
 	return r, nil
 }
 
-// Decoded opens the body as the site meant it. Reading it returns an error that
-// is poison if it is not what its encoding says.
+// Decoded opens the body without its encoding. Reading it returns a poison error if the data does
+// not match the encoding.
 func (b *PageBody) Decoded(ctx context.Context) (io.ReadCloser, error) {
 	names, err := contentcoding.Parse([]string{b.page.BodyEncoding})
 	if err != nil {
@@ -78,13 +78,13 @@ func (b *PageBody) Decoded(ctx context.Context) (io.ReadCloser, error) {
 	}
 	z := contentcoding.NewReader(src, names, 0)
 	d := &decodedBody{r: z, z: z, src: src}
-	if b.page.BodyEncoding != messages.BodyZstd { // it came so, and a site may send more than the fetcher took
+	if b.page.BodyEncoding != messages.BodyZstd { // encoded by the site, which may send more than the fetcher accepted
 		d.r = io.LimitReader(z, b.page.BodySize)
 	}
 	return d, nil
 }
 
-// decodedBody is a body as it is decoded.
+// decodedBody is a reader of the decoded body.
 type decodedBody struct {
 	r   io.Reader
 	z   *contentcoding.Reader

@@ -17,21 +17,21 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// Refusals are what the server does not let this process do.
+// Refusals records the permissions that the server denies this process.
 type Refusals struct{ *Bus }
 
-// PermissionError is what the server does not let this user do. JetStream never receives a
-// request that was refused, so without it there would be nothing but a timeout.
+// PermissionError reports a permission that the server denies this user. JetStream never receives a
+// refused request, so the caller would otherwise see only a timeout.
 type PermissionError struct {
 	Verb    string
-	Subject string // "" of a connection
+	Subject string // "" for a connection
 	Who     string // the user
 	Cause   error
 
-	at time.Time // when it was last refused
+	at time.Time // last refusal
 }
 
-// Error names the subject, the user, and what to do.
+// Error names the subject, the user and the remedy.
 func (e *PermissionError) Error() string {
 	if e.Subject == "" {
 		return fmt.Sprintf("the NATS server does not let %s in (%v): its user or key is not, or no longer, in the server's configuration; docs/guides/secure.md",
@@ -45,43 +45,43 @@ func (e *PermissionError) Error() string {
 		e.Who, e.Verb, e.Subject)
 }
 
-// Unwrap returns what the server said.
+// Unwrap returns the server's error.
 func (e *PermissionError) Unwrap() error { return e.Cause }
 
-// What may be refused.
+// Operations that may be refused.
 const (
 	verbPublish   = "publish to"
 	verbSubscribe = "subscribe to"
 	verbConnect   = "connect"
 )
 
-// inboxes begins the names of inboxes: _INBOX.… by default, _INBOX_<user>.… where
-// users have their own.
+// inboxes is the prefix of inbox names: _INBOX.… by default, _INBOX_<user>.… where users have their
+// own.
 const inboxes = "_INBOX"
 
-// answers begins the subjects to which a server has a client of another account answered.
+// answers is the prefix of the reply subjects that a server creates for clients of another account.
 const answers = "_R_."
 
-// Times of refusals.
+// Time limits for refusals.
 const (
-	// refusalAge is for how long a refusal to publish counts: what needs it tries
-	// again more often.
+	// refusalAge is how long a refused publish counts: operations that still need it retry more
+	// often.
 	refusalAge = 30 * time.Second
-	// refusalPause is the least time between two lines of the log about one subject.
+	// refusalPause is the least time between two log lines about one subject.
 	refusalPause = time.Minute
-	// maxRefusals bounds the subjects that are remembered, maxSaid those that are
-	// logged in a refusalPause: of many partitions, all are refused alike.
+	// maxRefusals bounds the recorded subjects, maxSaid the subjects logged in a refusalPause: if
+	// one of many partitions is refused, so are the others.
 	maxRefusals = 16
 	maxSaid     = 4
 )
 
-// permissionErrors are those that hold now.
+// permissionErrors are the current refusals.
 type permissionErrors struct {
 	mu      sync.Mutex
 	now     []*PermissionError
 	said    map[string]time.Time
 	waiting map[chan *PermissionError]bool
-	any     chan struct{} // closed when there is one
+	any     chan struct{} // closed at the first refusal
 	closed  bool
 }
 
@@ -95,8 +95,7 @@ func (e *permissionErrors) some() <-chan struct{} {
 	return e.any
 }
 
-// publishing returns the refusal of a publish to subject since some moment, nil if
-// there is none.
+// publishing returns the refusal of a publish to subject since a time, nil if there is none.
 func (e *permissionErrors) publishing(subject string, since time.Time) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -108,8 +107,7 @@ func (e *permissionErrors) publishing(subject string, since time.Time) error {
 	return nil
 }
 
-// refused records an asynchronous error of the server, and
-// reports whether it is a refusal.
+// refused records an asynchronous error of the server, and reports whether it is a refusal.
 func (rs Refusals) refused(nc *nats.Conn, err error) bool {
 	r := &PermissionError{Who: who(nc), Cause: err, at: time.Now()}
 	switch {
@@ -122,7 +120,7 @@ func (rs Refusals) refused(nc *nats.Conn, err error) bool {
 		return false
 	}
 	if r.Verb == verbPublish && (strings.HasPrefix(r.Subject, inboxes) || strings.HasPrefix(r.Subject, answers)) {
-		// An answer that is not awaited any more: it was late, or permissions have changed.
+		// A late answer, or permissions have changed: nobody waits for it.
 		rs.Log.Warn("NATS", "error", err)
 		return true
 	}
@@ -132,7 +130,7 @@ func (rs Refusals) refused(nc *nats.Conn, err error) bool {
 	return true
 }
 
-// violation is the server's word for what it refuses.
+// violation matches the operation and the subject in the server's error text.
 var violation = lazyregexp.New(`(Publish|Subscription)[^"]*"([^"]+)"`)
 
 func refusedSubject(err error) (verb, subject string) {
@@ -146,7 +144,7 @@ func refusedSubject(err error) (verb, subject string) {
 	return verbSubscribe, m[2]
 }
 
-// who is the user of a connection, in words of the server's configuration.
+// who describes the user of a connection in the terms of the server's configuration.
 func who(nc *nats.Conn) string {
 	user, key := "", "no key"
 	switch o := nc.Opts; {
@@ -173,7 +171,7 @@ func who(nc *nats.Conn) string {
 	return "user " + user + " (" + key + ")"
 }
 
-// add reports whether the refusal is worth a line.
+// add records a refusal and reports whether it should be logged.
 func (e *permissionErrors) add(r *PermissionError) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -210,29 +208,30 @@ func (e *permissionErrors) add(r *PermissionError) bool {
 	return true
 }
 
-// expired reports whether the last attempt is so old that it may be allowed by now. A
+// expired reports whether the last refusal is so old that the operation may be allowed now. A
 // subscription is tried once for each connection.
 func (e *PermissionError) expired(now time.Time) bool {
 	return e.Verb != verbSubscribe && now.Sub(e.at) > refusalAge
 }
 
-// subscribing reports whether a subscription was refused a refusalPause ago or earlier.
+// subscribing reports whether a subscription was refused at least a refusalPause ago.
 func (e *permissionErrors) subscribing(now time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.ContainsFunc(e.now, func(r *PermissionError) bool { return r.Verb == verbSubscribe && now.Sub(r.at) >= refusalPause })
 }
 
-// retrySubscriptions connects again if a subscription was refused. A server whose configuration allows it now does not
-// report that; without a new connection only a restart of the process would subscribe again.
+// retrySubscriptions reconnects if a subscription was refused. A server whose new configuration
+// allows the subscription does not report that; otherwise only a restart of the process would
+// subscribe again.
 func (rs Refusals) retrySubscriptions(now time.Time) {
 	if rs.refusals.subscribing(now) {
 		_ = rs.NC.ForceReconnect() // fails only if the connection was closed
 	}
 }
 
-// forget forgets what was refused: there is a new connection, on which all is tried
-// again.
+// forget clears all refusals after a reconnect, since every operation is retried on the new
+// connection.
 func (e *permissionErrors) forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -242,12 +241,12 @@ func (e *permissionErrors) forget() {
 	e.now, e.said = nil, nil
 }
 
-// Err returns what the server does not let this process do, nil if nothing.
+// Err returns the first current refusal, or nil.
 func (rs Refusals) Err() error {
 	rs.refusals.mu.Lock()
 	defer rs.refusals.mu.Unlock()
 	now := time.Now()
-	for _, r := range rs.refusals.now { // the first says most: others may follow from it
+	for _, r := range rs.refusals.now { // the first is the most useful: others may follow from it
 		if !r.expired(now) {
 			return r
 		}
@@ -255,7 +254,8 @@ func (rs Refusals) Err() error {
 	return nil
 }
 
-// Ready returns what is wrong with the connection, or with what the process uses over it; nil if nothing.
+// Ready returns the trouble with the connection or with the objects that the process uses; nil if
+// none.
 func (b *Bus) Ready() error {
 	if err := b.Refusals.Err(); err != nil {
 		return err
@@ -266,8 +266,8 @@ func (b *Bus) Ready() error {
 	return b.Troubles.Err()
 }
 
-// CancelOnDenied returns a context that ends with ctx, or with a PermissionError as its cause
-// as soon as the server refuses something.
+// CancelOnDenied returns a context that ends with ctx, or with a PermissionError as its cause as
+// soon as the server refuses an operation.
 func (rs Refusals) CancelOnDenied(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	c := make(chan *PermissionError, 1)
@@ -290,8 +290,8 @@ func (rs Refusals) CancelOnDenied(ctx context.Context) (context.Context, context
 	return ctx, func() { cancel(context.Canceled) }
 }
 
-// WithErr returns err, or the refusal that caused it: of a refused request, the
-// caller sees only a timeout.
+// WithErr returns err, or the refusal that caused it: the caller of a refused request sees only a
+// timeout.
 func (rs Refusals) WithErr(err error) error {
 	if err == nil || errors.As(err, new(*PermissionError)) {
 		return err
@@ -306,5 +306,5 @@ func (rs Refusals) WithErr(err error) error {
 
 var _ slog.LogValuer = (*PermissionError)(nil)
 
-// LogValue is the message.
+// LogValue is the text of the error.
 func (e *PermissionError) LogValue() slog.Value { return slog.StringValue(e.Error()) }

@@ -11,29 +11,27 @@ import (
 )
 
 const (
-	// pulseEvery is how often a process notes that it runs.
+	// pulseEvery is how often a process records that it runs.
 	pulseEvery = time.Second
-	// stallThreshold is how long without that it must have been stalled: stopped, or its
-	// machine paused or put to sleep. What it held may be another's by then, as after
-	// AckWait, and the last sign of life was up to a third of that before.
+	// stallThreshold is the time without a pulse after which the process counts as stalled:
+	// stopped, or its machine paused or suspended. Its messages may have been redelivered to
+	// others, as after AckWait; its last keep-alive was up to a third of that before.
 	stallThreshold = messages.AckWait / 3
 )
 
-// stallDetector reports whether this process was stalled. After a stall, a process still holds messages
-// that the server has given to others meanwhile.
+// stallDetector reports whether this process was stalled. After a stall, a process still holds
+// messages that the server has redelivered to others.
 type stallDetector struct{ last atomic.Int64 } // by bootclock.Now; 0: not started
 
 func (d *stallDetector) tick() { d.last.Store(int64(bootclock.Now())) }
 
-// stalled reports whether the process was stalled, and its pulse has not been taken
-// since.
+// stalled reports whether the process was stalled and has not ticked since.
 func (d *stallDetector) stalled() bool {
 	last := d.last.Load()
 	return last > 0 && bootclock.Now()-time.Duration(last) > stallThreshold
 }
 
-// watch marks everything as stale when the process was stalled, and checks the connection, until ctx is
-// done.
+// watch marks stored messages as stale after a stall, and checks the connection, until ctx is done.
 func (b *Bus) watch(ctx context.Context) {
 	for b.pulse.tick(); sleep.For(ctx, pulseEvery) == nil; b.pulse.tick() {
 		if b.pulse.stalled() {
@@ -44,9 +42,9 @@ func (b *Bus) watch(ctx context.Context) {
 	}
 }
 
-// StableSince reports whether nothing has happened since began that makes stale what
-// was not at that time. It is called right before a request is sent: whatever
-// was waited for may have taken long.
+// StableSince reports whether the process has been connected and not stalled since began, so that a
+// message that was not stale then is not stale now. Callers check it right before they send a
+// request, since any wait before that may have been long.
 func (b *Bus) StableSince(began time.Time) bool {
 	doubt := b.staleBefore.Load()
 	return b.NC.IsConnected() && !b.pulse.stalled() && (doubt == nil || doubt.Before(began))

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// redact removes the password and token from each server of a NATS URL list. It
-// does not parse, because a URL with a typing error holds a password as well.
+// redact removes the password and token from each server of a NATS URL list. It does not parse the
+// URLs, because a malformed URL contains a password as well.
 func redact(urls string) string {
 	parts := strings.Split(urls, ",")
 	for i, p := range parts {

@@ -14,14 +14,16 @@ import (
 	"seine/pkg/messages"
 )
 
-// MaybeStale reports whether a request may have been done before, and until when another process can have begun it:
-// it is delivered again, or it is from before this process joined the cluster, the connection was last lost, or another
-// node last led the consumer. A backup has requests that were done while it was made; a broker that was killed forgets the acknowledgements of
-// its last tenth of a second, and so does a cluster whose leader was; a leader that
-// was cut off delivers what others have done meanwhile, until it learns that it
-// leads no more. None of them knows that it delivers again. Nor does this process,
-// if it was stalled while the message was on its way. A message from the future, by
-// the clock of a server, may be from before any of that.
+// MaybeStale reports whether a request may have been done before, and until when another process
+// can have begun it. A request is stale in these cases:
+//
+//   - It is redelivered.
+//   - It was stored before this process joined the cluster, the connection was last lost, or another node was last elected leader of
+//     the consumer. A backup contains requests that were done while it was made. A killed broker loses the acknowledgements of its
+//     last tenth of a second, and so does a cluster whose leader was killed. A leader that was cut off delivers messages that others
+//     have finished, until it learns of its loss of leadership. These redeliveries are not marked as such.
+//   - This process was stalled while the message was in transit.
+//   - The message is from the future by the server's clock, so it may predate any of these events.
 func (b *Bus) MaybeStale(m *Message) (until time.Time, stale bool) {
 	if m.Deliveries > 1 || b.pulse.stalled() {
 		return time.Now(), true
@@ -34,20 +36,21 @@ func (b *Bus) MaybeStale(m *Message) (until time.Time, stale bool) {
 	return *doubt, m.Stored.Before(at.Add(clockSkew)) || m.Stored.After(time.Now().Add(clockSkew))
 }
 
-// MarkStale makes all that is stored by now suspect.
+// MarkStale marks all messages stored so far as suspect.
 func (b *Bus) MarkStale() {
 	now := time.Now()
 	b.staleBefore.Store(&now)
 }
 
-// trustedRequests are those behind a sequence of FETCH: they were stored after a doubt, whatever the clocks say.
+// trustedRequests are the requests after a sequence of FETCH: they were stored after a doubt,
+// whatever the clocks say.
 type trustedRequests struct {
-	doubt *time.Time // that of Bus.staleBefore; after a later one, none are trusted
+	doubt *time.Time // the value of Bus.staleBefore; none are trusted after a later doubt
 	after uint64
 }
 
-// TrustNewRequests looks where FETCH ends, so that requests that are stored from now on are not suspect because of
-// clocks that may differ.
+// TrustNewRequests records the last sequence of FETCH, so that requests stored from now on are not
+// suspect merely because clocks may differ.
 func TrustNewRequests(ctx context.Context, b *Bus) {
 	doubt := b.staleBefore.Load()
 	if doubt == nil {
@@ -58,8 +61,8 @@ func TrustNewRequests(ctx context.Context, b *Bus) {
 	}
 }
 
-// MarkStaleOnElection makes what is stored suspect whenever a node of the cluster begins
-// to lead a consumer, until stop is called.
+// MarkStaleOnElection marks stored messages as suspect whenever a node of the cluster is elected
+// leader of a consumer, until stop is called.
 func (b *Bus) MarkStaleOnElection(stream, durable string) (stop func(), err error) {
 	s, err := b.NC.Subscribe("$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED."+stream+"."+durable, func(*nats.Msg) { b.MarkStale() })
 	if err != nil {
@@ -68,11 +71,11 @@ func (b *Bus) MarkStaleOnElection(stream, durable string) (stop func(), err erro
 	return func() { _ = s.Unsubscribe() }, nil
 }
 
-// connectionPoll is how often AwaitConnection looks.
+// connectionPoll is the polling interval of AwaitConnection.
 const connectionPoll = 50 * time.Millisecond
 
-// AwaitConnection waits for a connection to NATS. What a process without one has in
-// hand may be another's by now.
+// AwaitConnection waits for a connection to NATS. Messages held by a process without a connection
+// may have been redelivered to another process.
 func (b *Bus) AwaitConnection(ctx context.Context) error {
 	for !b.NC.IsConnected() {
 		if err := sleep.For(ctx, connectionPoll); err != nil {
@@ -82,19 +85,19 @@ func (b *Bus) AwaitConnection(ctx context.Context) error {
 	return nil
 }
 
-// clockSkew is how far the clocks of a broker and of a worker may be apart.
+// clockSkew is the largest tolerated difference between the clocks of a broker and a worker.
 const clockSkew = 5 * time.Second
 
-// RedeliverUnacked makes the streams deliver at once what workers held that are known
-// to be gone, rather than after AckWait, and what is delivered suspect. It must only be
-// called where there are no other workers.
+// RedeliverUnacked makes the streams redeliver the messages of workers that are known to be gone,
+// at once rather than after AckWait, and marks stored messages as suspect. It must be called only
+// if there are no other workers.
 func (b *Bus) RedeliverUnacked(ctx context.Context) error {
 	b.MarkStale()
 	for _, c := range []struct{ stream, durable string }{
 		{messages.StreamSeeds, messages.ConsumerSeeds}, {messages.StreamFetch, messages.ConsumerFetch}, {messages.StreamFetch, messages.ConsumerRender},
 		{messages.StreamPages, messages.ConsumerParse},
 	} {
-		// A reset of a consumer that was never made gets no answer (2.15.2).
+		// A reset of a consumer that was never created gets no answer (2.15.2).
 		_, err := b.JS.Consumer(ctx, c.stream, c.durable)
 		if errors.Is(err, jetstream.ErrConsumerNotFound) {
 			continue
@@ -109,9 +112,9 @@ func (b *Bus) RedeliverUnacked(ctx context.Context) error {
 	return nil
 }
 
-// StoreAcks has the server store which messages stages have acknowledged: a reset does so at
-// once, and the server by itself within 0.1 s (nats-server 2.15.2). It must only be called
-// when no stage runs any more.
+// StoreAcks makes the server store the acknowledgements of all stages. A reset does so at once;
+// without it, the server takes up to 0.1 s (nats-server 2.15.2). It must be called only when no
+// stage runs any more.
 func (b *Bus) StoreAcks(ctx context.Context) error {
 	for _, stream := range []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamFetch, messages.StreamPages, messages.StreamResults, messages.StreamRecords} {
 		consumers, err := b.Consumers(ctx, stream)
@@ -130,17 +133,16 @@ func (b *Bus) StoreAcks(ctx context.Context) error {
 	return nil
 }
 
-// Waits between questions to a frontier.
+// Waits between claims.
 const (
 	claimRetryWait = 20 * time.Millisecond
 	unansweredWait = 500 * time.Millisecond
 )
 
-// ClaimRequest asks the frontier whether the result of a request is still to come.
-// Doing a request whose result it has would show the host one more request,
-// which the host's delay knows nothing of. It waits for a frontier that is
-// away, until ctx is done.
-// The frontier grants a request to one claimant at a time; the others wait.
+// ClaimRequest asks the frontier whether the result of a request is still missing. Repeating a
+// request with a known result would send the host one more request, which the host's delay does not
+// cover. It waits for an absent frontier until ctx is done. The frontier grants a request to one
+// claimant at a time; the others wait.
 func (b *Bus) ClaimRequest(ctx context.Context, req *messages.Request, claimant string) (bool, error) {
 	question := nats.NewMsg(messages.SubjectFrontier(messages.OpClaim, messages.Partition(req.URL, b.Layout.Partitions)))
 	question.Header.Set(messages.HeaderClaimant, claimant)

@@ -19,24 +19,24 @@ import (
 	"seine/pkg/messages"
 )
 
-// Message is what a handler gets: a message of a stream and where it stood.
+// Message is the input of a handler: a message of a stream and its position.
 type Message struct {
 	Subject    string
 	Header     nats.Header
 	Data       []byte
 	Stream     string
 	Sequence   uint64    // in the stream
-	Deliveries uint64    // this one included
-	Stored     time.Time // when the stream took it
-	Taken      time.Time // when this process had it
-	Part       int       // which message of a batch it is, from 0
-	Body       []byte    // decoded body of a page, if a Chain has it; valid while the message is handled
+	Deliveries uint64    // including this one
+	Stored     time.Time // when the stream stored it
+	Taken      time.Time // when this process received it
+	Part       int       // index in its batch, from 0
+	Body       []byte    // decoded body of a page, if a Chain has it; valid only while the message is handled
 
-	store func(context.Context) (sequence uint64, err error) // of one that a Chain has handed on
+	store func(context.Context) (sequence uint64, err error) // stores a message that a Chain passed on
 }
 
-// Parts returns the messages that m holds: itself alone, unless it is a batch. The
-// error says what is wrong with the batch.
+// Parts returns the messages of a batch, or m alone if it is not a batch. The error describes a
+// damaged batch.
 func (m *Message) Parts() ([]*Message, error) {
 	if m.Header.Get(messages.HeaderBatch) == "" {
 		return []*Message{m}, nil
@@ -51,27 +51,27 @@ func (m *Message) Parts() ([]*Message, error) {
 	return parts, err
 }
 
-// Output is what a handler wants published. Then is published only after all
-// of First has been acknowledged, for messages that promise the others, and Last
-// only after all of Then.
+// Output holds the messages that a handler publishes. Then is published only after all of First has
+// been acknowledged, for messages that promise the others, and Last only after all of Then.
 type Output struct {
 	First, Then, Last []*nats.Msg
-	// Stored, if set, is called with each message that is not of a batch, and the sequence that it has in its stream.
+	// Stored, if set, is called with each message that was not batched and its stream sequence.
 	Stored func(m *nats.Msg, sequence uint64)
-	// Done, if set, is called when all has been acknowledged.
+	// Done, if set, is called when all messages have been acknowledged.
 	Done func()
-	// Free, if set, is called when the messages are needed no longer, whatever
-	// became of them.
+	// Free, if set, is called when the messages are no longer needed, whether they were published
+	// or not.
 	Free func()
 }
 
-// steps are the messages in the order of their promises: each step is acknowledged before the next is sent.
+// steps returns the messages in publishing order: each step is acknowledged before the next is
+// sent.
 func (o *Output) steps() [][]*nats.Msg { return [][]*nats.Msg{o.First, o.Then, o.Last} }
 
-// Messages returns all messages, in the order in which they are published.
+// Messages returns all messages in publishing order.
 func (o *Output) Messages() []*nats.Msg { return slices.Concat(o.steps()...) }
 
-// OnDone adds to what is called when all is acknowledged.
+// OnDone adds a function to call when all messages have been acknowledged.
 func (o *Output) OnDone(do func()) {
 	before := o.Done
 	switch {
@@ -83,31 +83,29 @@ func (o *Output) OnDone(do func()) {
 	}
 }
 
-// Handler turns one message into others. It is called from several
-// goroutines, may be called again with the same message, and must return when
-// ctx is done. Its errors are transient unless
-// they are marked with PoisonError.
+// Handler turns one message into others. It is called from several goroutines, may be called again
+// with the same message, and must return when ctx is done. Its errors are transient unless they are
+// marked with PoisonError.
 type Handler func(ctx context.Context, m *Message) (Output, error)
 
-// Runner is the one loop of a stateless stage: take a message, handle it,
-// publish what comes of it, acknowledge it. A crash at any point makes another
-// instance do the message again; outputs have an identity, so that is harmless.
+// Runner is the loop of a stateless stage: pull a message, handle it, publish the outputs,
+// acknowledge the message. After a crash at any point another instance handles the message again,
+// which is harmless because outputs have an identity.
 type Runner struct {
 	Stage    string
 	Bus      *Bus
 	Stream   string
 	Consumer jetstream.ConsumerConfig
-	// Workers handle messages at the same time; Prefetch more wait in memory.
+	// Workers handle messages concurrently; Prefetch more messages wait in memory.
 	Workers, Prefetch int
 	Handle            Handler
-	// OnDeadLetter, if set, returns what else must be published when m goes to DEAD, so
-	// that the rest of the pipeline need not wait for it.
+	// OnDeadLetter, if set, returns the messages to publish along with the dead letter of m, so
+	// that the rest of the pipeline does not wait for m.
 	OnDeadLetter func(m *Message, why error) Output
-	// Describe tells for traces and logs what m is about. It is asked only when
-	// there is something to tell.
+	// Describe returns the context of m for traces and logs. It is called only when something is
+	// recorded.
 	Describe func(m *Message) MessageContext
-	// Drain bounds how long Run continues with what it holds after its context
-	// is done.
+	// Drain bounds how long Run continues with in-flight messages after its context is done.
 	Drain time.Duration
 
 	pub     *Publisher
@@ -116,27 +114,27 @@ type Runner struct {
 	delays  delayedRedeliveries
 	queue   chan *delivery
 	slots   chan struct{}
-	wait    time.Duration // before another delivery, 0 for what the error asks for
+	wait    time.Duration // delay before redelivery; 0 means the delay of the error
 }
 
 // delivery is a message between delivery and acknowledgement.
 type delivery struct {
 	Message
 	nc    *nats.Conn
-	reply string // where to tell the server of it
+	reply string // acknowledgement subject
 }
 
 // Acknowledgements of a message (ADR-13).
 const (
 	ack     = "+ACK"
-	nak     = "-NAK" // another may have it at once
+	nak     = "-NAK" // for immediate redelivery
 	working = "+WPI"
 )
 
 func (d *delivery) sendAck(what string) error { return d.nc.Publish(d.reply, []byte(what)) }
 
-// Run works until ctx is done, then finishes what it holds within Drain, gives
-// back the rest and returns nil.
+// Run works until ctx is done, then finishes its in-flight messages within Drain, returns the rest
+// to the server and returns nil.
 func (r *Runner) Run(ctx context.Context) error {
 	r.pub = NewPublisher(r.Bus, r.Stage)
 	r.metrics = metricsFor(r.Stage)
@@ -147,7 +145,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	r.queue = make(chan *delivery, capacity)
 	r.slots = make(chan struct{}, capacity)
 
-	// work outlives ctx by Drain: ctx only stops the pulling.
+	// work outlives ctx by Drain: ctx stops only the pulling.
 	work, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
 	stopTimer := context.AfterFunc(ctx, func() {
@@ -185,10 +183,10 @@ func (r *Runner) Run(ctx context.Context) error {
 	return err
 }
 
-// pull keeps the queue full. It asks for as many messages as there are free
-// slots, so that each delivered message is kept alive.
+// pull keeps the queue full. It requests only as many messages as there are free slots, so that
+// each delivered message is kept alive.
 func (r *Runner) pull(ctx context.Context) error {
-	var puller *jsclient.Puller // nil if the consumer may not be there
+	var puller *jsclient.Puller // nil if the consumer may be missing
 	object := drift.ConsumerObject(r.Stream, r.Consumer.Durable)
 	defer r.Bus.Troubles.Note(object, nil)
 	for wait := jsclient.MinRefusedWait; ctx.Err() == nil; {
@@ -218,14 +216,14 @@ func (r *Runner) pull(ctx context.Context) error {
 			r.Bus.Log.Warn("cannot pull", "stream", r.Stream, "consumer", r.Consumer.Durable, "error", err)
 			r.Bus.Troubles.Note(object, err)
 		}
-		puller = nil // it may have gone with its server
+		puller = nil // the consumer may have been lost with its server
 		_ = sleep.For(ctx, wait)
 		wait = min(2*wait, jsclient.MaxRefusedWait)
 	}
 	return nil
 }
 
-// maxClaim is how many free slots are waited for at most.
+// maxClaim is the largest number of free slots to wait for.
 const maxClaim = 32
 
 func (r *Runner) fetch(ctx context.Context, c *jsclient.Puller) error {
@@ -248,10 +246,10 @@ func (r *Runner) fetch(ctx context.Context, c *jsclient.Puller) error {
 	})
 }
 
-// acquireSlots takes all free slots, waiting until there are some: a request per
-// message would cost more than the message. More than a few dozen would only let
-// workers stand idle meanwhile. Once ctx is done it takes none: a request then
-// would get what the workers give back, and keep it from others for AckWait.
+// acquireSlots takes all free slots and waits until there are some. A request per message would
+// cost more than the message; waiting for more than a few dozen slots would leave workers idle.
+// Once ctx is done it takes none: a request would then receive messages that the workers return,
+// and keep them from other processes for AckWait.
 func (r *Runner) acquireSlots(ctx context.Context) int {
 	n := min(max(1, cap(r.slots)/4), maxClaim)
 	for i := range n {
@@ -280,9 +278,9 @@ func (r *Runner) release(n int) {
 	}
 }
 
-// work handles queued messages until the queue is closed. Once stopping is
-// done, what has not been started is given back, when no request of this process
-// is left that the server could answer with it.
+// work handles queued messages until the queue is closed. Once stopping is done, it returns
+// messages that were not started. It does so only after the last pull request of this process has
+// ended, since the server could deliver them to that request.
 func (r *Runner) work(ctx, stopping context.Context, pulled <-chan struct{}) {
 	for h := range r.queue {
 		if stopping.Err() != nil {
@@ -297,7 +295,7 @@ func (r *Runner) work(ctx, stopping context.Context, pulled <-chan struct{}) {
 	}
 }
 
-// process takes a message to its end.
+// process handles a message and acknowledges, retries or dead-letters it.
 func (r *Runner) process(ctx context.Context, h *delivery) {
 	var out Output
 	ctx, span := r.startSpan(ctx, h)
@@ -324,14 +322,15 @@ func (r *Runner) process(ctx context.Context, h *delivery) {
 	r.metrics.handled.WithLabelValues(outcome).Inc()
 	r.metrics.seconds.Observe(time.Since(h.Taken).Seconds())
 	if err != nil {
-		// Only the acknowledgement is missing: it will be delivered again.
+		// Only the acknowledgement is missing: the message will be redelivered.
 		r.Bus.Log.Debug("not acknowledged", r.about(h, "error", err)...)
 	}
 }
 
 var errTooOften = PoisonError(fmt.Errorf("delivered more than %d times and never finished: its workers died or hung", messages.MaxCrashes))
 
-// Recovered calls a handler, and returns a panic of it as poison: the same message would make the next process panic as well.
+// Recovered calls a handler and returns a panic as poison, since the same message would make the
+// next process panic as well.
 func Recovered(handle func() (Output, error)) (Output, error) {
 	out, err := panics.Catch(handle)
 	if p, ok := errors.AsType[*panics.Error](err); ok {
@@ -340,7 +339,8 @@ func Recovered(handle func() (Output, error)) (Output, error) {
 	return out, err
 }
 
-// publish keeps the promise of Output: First is stored before Then is sent, and that before Last.
+// publish keeps the order that Output promises: First is stored before Then is sent, and Then
+// before Last.
 func (r *Runner) publish(ctx context.Context, out Output) error {
 	ctx, span := r.publishing(ctx, out)
 	var err error
@@ -360,9 +360,9 @@ func markPublish(err error) error {
 	return err
 }
 
-// alreadyAcked reports that a message is acknowledged. A process that was frozen for
-// longer than AckWait continues with what another has done since, and may find that
-// what it needs has been removed, as a large body: that is no reason for DEAD.
+// alreadyAcked reports whether a message has been acknowledged. A process that was frozen for
+// longer than AckWait may handle a message that another process has finished, and fail because an
+// input such as a large body has been removed. Such a message must not go to DEAD.
 func (r *Runner) alreadyAcked(ctx context.Context, h *delivery) bool {
 	ctx, cancel := jsclient.AnswerWithin(ctx)
 	defer cancel()
@@ -381,7 +381,7 @@ func newDelivery(nc *nats.Conn, m *nats.Msg) (*delivery, error) {
 	}}, nil
 }
 
-// inFlightSet knows the messages that a process has taken and not acknowledged.
+// inFlightSet is the set of messages that a process has received and not acknowledged.
 type inFlightSet struct {
 	mu  sync.Mutex
 	set map[*delivery]struct{}
@@ -402,7 +402,7 @@ func (s *inFlightSet) remove(h *delivery) {
 	delete(s.set, h)
 }
 
-// keepAlive tells the server of every held message that it is being worked on.
+// keepAlive reports every held message to the server as in progress.
 func (s *inFlightSet) keepAlive(ctx context.Context, every time.Duration) {
 	t := time.NewTicker(every)
 	defer t.Stop()
@@ -416,10 +416,10 @@ func (s *inFlightSet) keepAlive(ctx context.Context, every time.Duration) {
 	}
 }
 
-// nackAll returns what is still held, so that another need not wait AckWait.
+// nackAll returns all held messages, so that other processes need not wait for AckWait.
 func (s *inFlightSet) nackAll() { s.each(func(h *delivery) { _ = h.sendAck(nak) }) }
 
-// has reports whether the message of a sequence of the stream is held, or one before it.
+// has reports whether a message with the given sequence or a lower one is held.
 func (s *inFlightSet) has(seq uint64) (is bool) {
 	s.each(func(h *delivery) { is = is || h.Sequence <= seq })
 	return is
@@ -433,8 +433,8 @@ func (s *inFlightSet) each(do func(*delivery)) {
 	}
 }
 
-// about is what a line about a message has: what the message is about, where it
-// stands, and more. It is asked only for lines that are rare.
+// about returns the log attributes of a message: its context, its position, and more. It is called
+// only for rare log lines.
 func (r *Runner) about(h *delivery, more ...any) []any {
 	attrs := r.subjectOf(&h.Message).LogAttrsIn(h.Header)
 	return append(append(attrs, "subject", h.Subject, "sequence", h.Sequence), more...)

@@ -9,14 +9,15 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Times that processes are given to answer a question to all of them.
+// Time limits for the answers to a scattered query.
 const (
 	gatherSilence = 150 * time.Millisecond // after the last answer
 	gatherTime    = 2 * time.Second
 )
 
-// ScatterGather sends a question to all that listen to a subject, and gives each answer to heard.
-// It waits gatherTime for the first answer, if anybody listens. Then it takes a silence for the end: a slow answer is lost.
+// ScatterGather sends a query to all subscribers of a subject, and passes each answer to heard. It
+// waits gatherTime for the first answer, if the subject has subscribers. Then a silence of
+// gatherSilence ends it: slower answers are lost.
 func ScatterGather(ctx context.Context, nc *nats.Conn, subject string, question []byte, heard func(data []byte)) error {
 	inbox := nc.NewInbox()
 	sub, err := nc.SubscribeSync(inbox)

@@ -5,11 +5,12 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// SpecCache keeps what is made of a crawl's spec, such as compiled rules, until the
-// crawl has another revision, or has not been asked for while many others were. It is safe for concurrent use.
+// SpecCache caches a value made from a crawl's spec, such as compiled rules, until the crawl has
+// another revision, or the value has not been used while those of many other crawls were. It is
+// safe for concurrent use.
 type SpecCache[T any] struct {
 	Make func(*crawlspec.Spec) T
-	// Current reports whether what was made need not be made again; nil if it never need be.
+	// Current reports whether a cached value is still valid; nil means that values never expire.
 	Current func(T) bool
 
 	byCrawl recent.Cache[string, made[T]]
@@ -20,13 +21,13 @@ type made[T any] struct {
 	of   T
 }
 
-// Peek returns what was made of the spec of a crawl last, and whether anything is kept.
+// Peek returns the cached value of a crawl, and whether there is one.
 func (c *SpecCache[T]) Peek(crawl string) (of T, found bool) {
 	m, found := c.byCrawl.Get(crawl)
 	return m.of, found
 }
 
-// Get returns what is made of a spec of the crawl.
+// Get returns the value made from the spec of the crawl.
 func (c *SpecCache[T]) Get(crawl string, spec *crawlspec.Spec) T {
 	if m, ok := c.byCrawl.Get(crawl); ok && m.spec == spec && (c.Current == nil || c.Current(m.of)) {
 		return m.of

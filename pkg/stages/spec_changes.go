@@ -9,11 +9,11 @@ import (
 	"seine/pkg/messages"
 )
 
-// specNews are the changes that became known, in that order: at least the last one of
-// each crawl.
+// specNews are the changes in the order in which they became known: at least the last one of each
+// crawl.
 type specNews []crawlspec.Change
 
-// Of how many changes nothing is left out, however few crawls there are.
+// leastNews is how many changes are always kept, however few crawls there are.
 const leastNews = 64
 
 func (n *specNews) add(c crawlspec.Change, crawls int) {
@@ -22,7 +22,7 @@ func (n *specNews) add(c crawlspec.Change, crawls int) {
 	}
 }
 
-// shorten leaves the last change of each crawl.
+// shorten keeps only the last change of each crawl.
 func (n *specNews) shorten() {
 	later := make(map[string]bool)
 	kept := make([]crawlspec.Change, 0, len(*n))
@@ -42,24 +42,24 @@ func (n specNews) since(generation uint64) []crawlspec.Change {
 	return slices.Clone(n[first:])
 }
 
-// changed notes a change. The lock is held.
+// changed records a change. The caller holds the lock.
 func (s *Specs) changed(crawl string, rev uint64) {
 	g := s.generation.Add(1)
 	s.news.add(crawlspec.Change{Crawl: crawl, Rev: rev, Generation: g}, len(s.byCrawl))
 }
 
-// Generation grows whenever a spec has changed.
+// Generation returns a number that grows with every change of a spec.
 func (s *Specs) Generation() uint64 { return s.generation.Load() }
 
-// Changes returns what became known after a generation, of each crawl at least the
-// last change.
+// Changes returns the changes that became known after a generation, at least the last change of
+// each crawl.
 func (s *Specs) Changes(since uint64) []crawlspec.Change {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.news.since(since)
 }
 
-// Crawls returns the crawls that have a spec, not the default, as far as is known.
+// Crawls returns the known crawls that have their own spec, sorted by name.
 func (s *Specs) Crawls() []string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -73,7 +73,7 @@ func (s *Specs) Crawls() []string {
 	return names
 }
 
-// HasOwn reports whether a crawl has a spec, not the default, as far as is known.
+// HasOwn reports whether a crawl is known to have its own spec.
 func (s *Specs) HasOwn(crawl string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -81,22 +81,23 @@ func (s *Specs) HasOwn(crawl string) bool {
 	return r.own()
 }
 
-// Seeded reports whether the spec of a crawl lists seeds, as far as is known.
+// Seeded reports whether the known spec of a crawl lists seeds.
 func (s *Specs) Seeded(crawl string) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.byCrawl[crawl].seeded
 }
 
-// Known says up to where the bucket is known. What Changes returns after the call has
-// all of that.
+// Known returns how far the bucket has been read. A later call of Changes includes everything up to
+// there.
 func (s *Specs) Known() crawlspec.Progress {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.watched
 }
 
-// follows notes which bucket is followed from its beginning. What is known of another one is forgotten: its revisions mean nothing here.
+// follows records which bucket is read from its beginning. It forgets the specs of another bucket,
+// whose revisions mean nothing here.
 func (s *Specs) follows(created time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +116,7 @@ func (s *Specs) follows(created time.Time) {
 	s.watched = crawlspec.Progress{Bucket: at}
 }
 
-// reached notes how far the bucket is known.
+// reached records how far the bucket has been read.
 func (s *Specs) reached(rev uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,17 +12,19 @@ import (
 	"seine/pkg/messages"
 )
 
-// SpecExpiry deletes crawls whose Spec.Keep is over, without losing a seed or a spec that comes at just that moment:
+// SpecExpiry deletes crawls whose Spec.Keep is over, without losing a seed or a spec that arrives
+// at that moment:
 //
-//  1. A frontier reads which revision the bucket has (Now).
-//  2. It finds out that the crawl has ended: no seed is unread, and all that were read are applied.
+//  1. A frontier reads the revision of the bucket (Now).
+//  2. It determines that the crawl has ended: no seed is unread, and all seeds that were read are applied.
 //  3. It stores the deletion, if the bucket still has that revision (Delete).
 //
-// A frontier that has published seeds of such a crawl stores messages.KeyFed before it acknowledges them (Fed). So either
-// the third step finds another revision, or the frontier finds the deletion, and feeds the seeds to the next crawl of the name.
+// A frontier that has published seeds of such a crawl stores messages.KeyFed before it acknowledges
+// them (Fed). So either the third step finds another revision, or the frontier finds the deletion,
+// and adds the seeds to the next crawl with that name.
 type SpecExpiry struct{ *Specs }
 
-// Kept returns the revisions of the specs that have a Keep, by crawl.
+// Kept returns the revisions of the specs with a Keep, by crawl.
 func (x SpecExpiry) Kept() map[string]uint64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -35,8 +37,8 @@ func (x SpecExpiry) Kept() map[string]uint64 {
 	return kept
 }
 
-// GetNewest is GetSure for a spec that must not be behind. If what is stored cannot be
-// read, or is not known here yet, it is an error.
+// GetNewest is GetSure for a spec that must be the newest. It returns an error if the stored spec
+// cannot be read or is not known here yet.
 func (x SpecExpiry) GetNewest(ctx context.Context, crawl string) (crawlspec.Revision, error) {
 	_, rev, err := x.bus.ReadKey(ctx, messages.BucketCrawls, crawl)
 	if err != nil {
@@ -49,7 +51,7 @@ func (x SpecExpiry) GetNewest(ctx context.Context, crawl string) (crawlspec.Revi
 	return r, err
 }
 
-// Now is the newest revision of the bucket, and the time of day of the NATS server.
+// Now returns the newest revision of the bucket, and the time of day of the NATS server.
 func (x SpecExpiry) Now(ctx context.Context) (rev uint64, at time.Time, err error) {
 	st, err := x.bus.JS.Stream(ctx, "KV_"+messages.BucketCrawls)
 	if err != nil {
@@ -58,8 +60,8 @@ func (x SpecExpiry) Now(ctx context.Context) (rev uint64, at time.Time, err erro
 	return st.CachedInfo().State.LastSeq, st.CachedInfo().TimeStamp, nil
 }
 
-// Delete stores the deletion of a crawl that was found to be over when the bucket had a revision. If
-// anything has changed in the bucket since, IsConflict tells so.
+// Delete stores the deletion of a crawl that was found to be over when the bucket had revision rev.
+// If the bucket has changed since, the error satisfies IsConflict.
 func (x SpecExpiry) Delete(ctx context.Context, crawl string, d messages.Deletion, rev uint64) (*messages.Deletion, error) {
 	if _, err := x.Deletions.next(ctx, crawl, &d); err != nil {
 		return nil, err
@@ -72,7 +74,8 @@ func (x SpecExpiry) Delete(ctx context.Context, crawl string, d messages.Deletio
 	return x.Deletions.note(crawl, d, ack.Sequence), nil
 }
 
-// Fed notes that seeds were published for a crawl, as of its spec, and reports whether that crawl still exists.
+// Fed records that seeds were published for a crawl under a spec, and reports whether that crawl
+// still exists.
 func (x SpecExpiry) Fed(ctx context.Context, crawl string, spec crawlspec.Revision) (bool, error) {
 	if _, err := x.kv.Put(ctx, messages.KeyFed(crawl), nil); err != nil {
 		return false, fmt.Errorf("note that crawl %s has seeds: %w", crawl, err)

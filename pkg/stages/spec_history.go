@@ -13,20 +13,20 @@ import (
 	"seine/pkg/messages"
 )
 
-// SpecHistory knows the revisions of specs, and replaces one only by the next.
+// SpecHistory returns the revisions of specs, and replaces a spec only by its successor.
 type SpecHistory struct{ *Specs }
 
-// SpecRevision is a spec that a crawl has or had.
+// SpecRevision is a current or former spec of a crawl.
 type SpecRevision struct {
 	Rev  uint64
 	Time time.Time // when the NATS server stored it
 	Spec *crawlspec.Spec
-	// Unusable is why it cannot be used, "" if it can; Spec is nil then.
+	// Unusable is why the spec cannot be used, "" if it can; Spec is nil then.
 	Unusable string
 }
 
-// Revisions returns the specs of a crawl that the bucket still has, the newest first: the last 16 at most. Those
-// of a crawl of the name that was deleted are not among them.
+// Revisions returns the specs of a crawl that the bucket still has, the newest first: the last 16
+// at most. It omits the specs of a deleted crawl with the same name.
 func (h SpecHistory) Revisions(ctx context.Context, crawl string) ([]SpecRevision, error) {
 	since, err := h.Deletions.at(ctx, crawl)
 	if err != nil {
@@ -54,8 +54,9 @@ func (h SpecHistory) Revisions(ctx context.Context, crawl string) ([]SpecRevisio
 // ErrRevision is returned for a change of a spec that has another revision by now.
 var ErrRevision = errors.New("the spec of the crawl was changed meanwhile")
 
-// PutAt stores the spec of a crawl, unless that is what is stored, if the stored one has a revision, 0 for none. It returns the new
-// revision, and ErrRevision if the stored one has another.
+// PutAt stores the spec of a crawl if the stored one has revision have, 0 for none. It stores
+// nothing if the spec is unchanged. It returns the new revision, or ErrRevision if the stored spec
+// has another revision.
 func (h SpecHistory) PutAt(ctx context.Context, crawl string, spec *crawlspec.Spec, have uint64) (uint64, error) {
 	text := spec.Encode()
 	if err := crawlspec.CheckSize(text); err != nil {
@@ -85,13 +86,13 @@ func (h SpecHistory) PutAt(ctx context.Context, crawl string, spec *crawlspec.Sp
 	return rev, nil
 }
 
-// Replace stores the spec of a crawl in place of one that was read, and returns its revision. The error is ErrRevision if another was
-// stored since, and the stored one can be used.
+// Replace stores the spec of a crawl in place of one that was read, and returns its revision. It
+// returns ErrRevision if another usable spec was stored since.
 func (h SpecHistory) Replace(ctx context.Context, crawl string, spec *crawlspec.Spec, read crawlspec.Revision) (uint64, error) {
 	switch {
-	case read.Unusable != "": // the newest one, which has another revision
+	case read.Unusable != "": // replaces the newest spec, which has another revision
 		return h.Put(ctx, crawl, spec)
-	case read.Rev == read.Since(): // that of a deletion
+	case read.Rev == read.Since(): // the revision of a deletion
 		return h.PutAt(ctx, crawl, spec, 0)
 	}
 	return h.PutAt(ctx, crawl, spec, read.Rev)

@@ -17,8 +17,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Specs knows the spec of every crawl, as stored in BucketCrawls, and follows
-// its changes. A crawl without one has the default spec at revision 0.
+// Specs holds the spec of every crawl, as stored in BucketCrawls, and follows its changes. A crawl
+// without a spec has the default one at revision 0.
 type Specs struct {
 	Deletions SpecDeletions
 	Expiry    SpecExpiry
@@ -32,8 +32,8 @@ type Specs struct {
 	mu         sync.RWMutex
 	byCrawl    map[string]storedSpec
 	deletions  map[string]*messages.Deletion
-	ignored    map[string]uint64 // revisions that were logged as unusable, by crawl
-	lost       map[string]uint64 // revisions of specs that the bucket has no more, by crawl
+	ignored    map[string]uint64 // unusable revisions that were logged, by crawl
+	lost       map[string]uint64 // revisions of specs that the bucket has lost, by crawl
 	watched    crawlspec.Progress
 	news       specNews
 	generation atomic.Uint64
@@ -42,7 +42,7 @@ type Specs struct {
 	readOnce sync.Once
 }
 
-// Revision returns that of a crawl's spec as far as it is known, and whether it is.
+// Revision returns the known revision of a crawl's spec, and whether one is known.
 func (s *Specs) Revision(crawl string) (rev uint64, known bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -50,15 +50,14 @@ func (s *Specs) Revision(crawl string) (rev uint64, known bool) {
 	return r.rev, ok
 }
 
-// Deletion returns the last deletion of a crawl, as far as it is known; nil if there
-// is none.
+// Deletion returns the last known deletion of a crawl; nil if there is none.
 func (s *Specs) Deletion(crawl string) *messages.Deletion {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.deletions[crawl]
 }
 
-// OpenSpecs reads the specs that there are.
+// OpenSpecs opens the bucket of specs. It does not follow changes.
 func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
 	kv, err := b.JS.KeyValue(ctx, messages.BucketCrawls)
 	if err != nil {
@@ -67,7 +66,7 @@ func OpenSpecs(ctx context.Context, b *Bus) (*Specs, error) {
 	return newSpecs(b, kv), nil
 }
 
-// SpecOf reads the spec that a crawl has now.
+// SpecOf reads the current spec of a crawl.
 func SpecOf(ctx context.Context, b *Bus, crawl string) (crawlspec.Revision, error) {
 	specs, err := OpenSpecs(ctx, b)
 	if err != nil {
@@ -99,8 +98,8 @@ func FollowSpecs(ctx context.Context, b *Bus) (specs *Specs, stop func(), err er
 	return specs, func() { cancel(); wg.Wait() }, nil
 }
 
-// Run follows changes until ctx is done. Changed, if set, is called with the
-// name of a crawl after each.
+// Run follows changes until ctx is done. changed, if set, is called with the name of the crawl
+// after each change.
 func (s *Specs) Run(ctx context.Context, changed func(crawl string)) error {
 	for ctx.Err() == nil {
 		if err := s.follow(ctx, changed); err != nil && ctx.Err() == nil {
@@ -121,11 +120,12 @@ func (s *Specs) AllRead(ctx context.Context) error {
 	}
 }
 
-// bucketEvery is how often is looked whether the bucket is the one that is followed: a watch of one that was removed reports nothing.
+// bucketEvery is how often follow checks that the bucket was not re-created: the watch of a removed
+// bucket reports nothing.
 const bucketEvery = 5 * time.Second
 
-// follow watches over one connection: a broker that restarts forgets the watch,
-// which the client finds out only after many seconds.
+// follow watches the bucket over one connection: a restarted broker forgets the watch, which the
+// client notices only after many seconds.
 func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 	ctx, cancel := s.bus.UntilReconnected(ctx)
 	defer cancel()
@@ -153,7 +153,7 @@ func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 			if !ok {
 				return errors.New("watch ended")
 			}
-			if e == nil { // all that there was has been sent
+			if e == nil { // all existing entries have been sent
 				s.readOnce.Do(func() { close(s.allRead) })
 				continue
 			}
@@ -166,7 +166,7 @@ func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 	}
 }
 
-// crawlOfKey returns the crawl that a key is about.
+// crawlOfKey returns the crawl that a key belongs to.
 func crawlOfKey(key string) string {
 	if crawl, ok := messages.CrawlOfDeletion(key); ok {
 		return crawl
@@ -174,7 +174,7 @@ func crawlOfKey(key string) string {
 	return key
 }
 
-// store keeps what e holds, if it is newer than what is known.
+// store keeps the spec or deletion in e if it is newer than the known one.
 func (s *Specs) store(e jetstream.KeyValueEntry) bool {
 	if crawl, ok := messages.CrawlOfDeletion(e.Key()); ok {
 		return s.Deletions.store(crawl, e.Value(), e.Revision())
@@ -205,10 +205,9 @@ func (s *Specs) keep(crawl string, r storedSpec) bool {
 	return true
 }
 
-// Change changes the spec of a crawl, the default if it has none, and returns
-// its revision. The change is applied to the newest spec, again if another
-// process was faster. That of a key that was deleted is the one by which the stages
-// still work: the newest before, which is stored again, changed.
+// Change applies change to the spec of a crawl, or to the default, and returns the new revision. It
+// uses the newest spec, and retries if another process was faster. If the key was deleted, it
+// changes the spec that the stages still use: the newest one before.
 func (s *Specs) Change(ctx context.Context, crawl string, change func(*crawlspec.Spec) error) (uint64, error) {
 	var stored uint64
 	err := jsclient.RetryConflicts(ctx, func() (err error) {
@@ -232,8 +231,8 @@ func (s *Specs) change(ctx context.Context, crawl string, change func(*crawlspec
 	return jsclient.Swap(ctx, s.kv, crawl, spec.Encode(), rev)
 }
 
-// current returns the spec of a crawl to change, and the revision of its key, 0 if
-// that holds none. One that cannot be read is an error: it may be of a newer build.
+// current returns the spec of a crawl to change, and the revision of its key, 0 if it has none. A
+// spec that cannot be read is an error: it may be of a newer build.
 func (s *Specs) current(ctx context.Context, crawl string) (*crawlspec.Spec, uint64, error) {
 	since, err := s.Deletions.at(ctx, crawl)
 	if err != nil {
@@ -247,30 +246,29 @@ func (s *Specs) current(ctx context.Context, crawl string) (*crawlspec.Spec, uin
 		spec, err := crawlspec.Decode(text)
 		return spec, rev, err
 	}
-	// What there is may be of a crawl that was deleted.
+	// The existing spec may belong to a crawl that was deleted.
 	before, ok, err := s.usable(ctx, crawl)
 	if err != nil {
 		return nil, rev, err
 	}
-	if ok && !before.still() && before.rev > since { // a copy: it is to be changed
+	if ok && !before.still() && before.rev > since { // decoded again: the copy will be changed
 		spec, err := crawlspec.Decode([]byte(before.text.Value()))
 		return spec, rev, err
 	}
 	s.mu.RLock()
 	lost := s.lost[crawl]
 	s.mu.RUnlock()
-	if lost > since { // the default is not to take its place
+	if lost > since { // the default must not replace the lost spec
 		return nil, rev, fmt.Errorf("%w: %w", crawlspec.ErrStandsStill, lostSpec(lost))
 	}
 	spec := crawlspec.Default()
 	return &spec, rev, nil
 }
 
-// Get returns the newest spec of a crawl, at least of revision rev: a message
-// may arrive before the news of the spec it was made under. It waits for a
-// server that is away, which is no fault of the message. It asks the leader: a
-// replica may be cut off from the others, and not know that there is a newer one. If the
-// bucket has no spec of the crawl, though it had one under that revision, the crawl is stalled.
+// Get returns the newest spec of a crawl, at least of revision rev: a message may arrive before the
+// update of the spec that it was made under. It waits for an unavailable server, which is not the
+// message's fault. It asks the leader: a replica that is cut off may not have the newest spec. If
+// the bucket had a spec of the crawl at revision rev and has none now, the crawl is stalled.
 func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (crawlspec.Revision, error) {
 	for wait := jsclient.MinRefusedWait; ; wait = min(2*wait, jsclient.MaxRefusedWait) {
 		if r, ok := s.known(crawl); ok && r.Rev >= rev {
@@ -289,8 +287,8 @@ func (s *Specs) Get(ctx context.Context, crawl string, rev uint64) (crawlspec.Re
 	}
 }
 
-// GetSure returns the spec that a crawl has now: every spec and deletion stored before the call is known. It asks the leader
-// each time, and returns an error if that cannot be reached.
+// GetSure returns the current spec of a crawl: every spec and deletion stored before the call is
+// known. It asks the leader each time, and returns an error if the leader is unreachable.
 func (s *Specs) GetSure(ctx context.Context, crawl string) (crawlspec.Revision, error) {
 	err := s.readUncached(ctx, crawl)
 	if err == nil {
@@ -313,7 +311,7 @@ func (s *Specs) known(crawl string) (crawlspec.Revision, bool) {
 	return s.decoded.revised(r, d), true
 }
 
-// knownOrDefault is for a crawl of which all is known.
+// knownOrDefault returns the spec of a crawl whose stored spec and deletion are all known.
 func (s *Specs) knownOrDefault(crawl string) crawlspec.Revision {
 	s.mu.Lock()
 	r := s.byCrawl[crawl]
@@ -323,8 +321,8 @@ func (s *Specs) knownOrDefault(crawl string) crawlspec.Revision {
 	return s.decoded.revised(r, d)
 }
 
-// readUncached asks for the spec of a crawl. If it returns no error, there is no other than
-// what is known then.
+// readUncached asks the leader for the spec of a crawl. If it returns no error, the known spec is
+// the newest.
 func (s *Specs) readUncached(ctx context.Context, crawl string) error {
 	r, ok, err := s.usable(ctx, crawl)
 	if ok {
@@ -333,9 +331,8 @@ func (s *Specs) readUncached(ctx context.Context, crawl string) error {
 	return err
 }
 
-// usable returns the newest spec of a crawl that can be used, false if none is stored: a
-// slip of the pen does not stop a crawl, and neither does a deletion. If none of those
-// that are stored can be used, the crawl is stalled.
+// usable returns the newest usable spec of a crawl, false if none is stored: neither a faulty spec
+// nor a deleted key stops a crawl. If none of the stored specs is usable, the crawl is stalled.
 func (s *Specs) usable(ctx context.Context, crawl string) (storedSpec, bool, error) {
 	subject := "$KV." + messages.BucketCrawls + "." + crawl
 	m, err := s.bus.ReadFromLeader(ctx, "KV_"+messages.BucketCrawls, jsclient.Lookup{Last: subject})
@@ -351,7 +348,7 @@ func (s *Specs) usable(ctx context.Context, crawl string) (storedSpec, bool, err
 	if is && !bad.still() {
 		return bad, true, nil
 	}
-	// Those before it: a bucket keeps few of each key.
+	// Earlier revisions: a bucket keeps few of each key.
 	for before, err := range s.bus.EachFromLeader(ctx, "KV_"+messages.BucketCrawls, subject, 1) {
 		if err != nil {
 			return storedSpec{}, false, err
@@ -375,8 +372,8 @@ func (s *Specs) usable(ctx context.Context, crawl string) (storedSpec, bool, err
 	return good, true, nil
 }
 
-// decode returns what is kept of the spec that a message holds, false if it marks a
-// deletion; if it cannot be used, that of a crawl that is stalled.
+// decode returns the spec in a message, false if the message marks a deletion. An unusable spec
+// becomes that of a stalled crawl.
 func (s *Specs) decode(crawl string, m *jsclient.StoredMessage) (storedSpec, bool) {
 	if m.Deletes() {
 		return storedSpec{}, false
@@ -388,8 +385,7 @@ func (s *Specs) decode(crawl string, m *jsclient.StoredMessage) (storedSpec, boo
 	return r, true
 }
 
-// Put stores the spec of a crawl, unless that is what is stored, and returns
-// its revision.
+// Put stores the spec of a crawl, unless it is unchanged, and returns its revision.
 func (s *Specs) Put(ctx context.Context, crawl string, spec *crawlspec.Spec) (uint64, error) {
 	text := spec.Encode()
 	if err := crawlspec.CheckSize(text); err != nil {

@@ -10,16 +10,15 @@ import (
 	"seine/pkg/messages"
 )
 
-// A spec may be stored that this build cannot use: a newer build or a person wrote it.
-// Its crawl continues by the newest spec before it that can be used. If there is none, the
-// crawl is stalled until one is stored: the defaults are not what was meant.
+// The bucket may hold a spec that this build cannot use, written by a newer build or by a person.
+// The crawl then continues with the newest usable spec before it. If there is none, the crawl is
+// stalled until a usable spec is stored: the defaults are not what its owner wants.
 
 var specsIgnoredTotal = promauto.NewCounter(prometheus.CounterOpts{
 	Name: "seine_specs_ignored_total", Help: "Unusable specs, once for each revision.",
 })
 
-// Ignore logs that the spec of a crawl under a revision cannot be used,
-// once for each revision.
+// Ignore logs that a revision of a crawl's spec cannot be used, once for each revision.
 func (s *Specs) Ignore(crawl string, rev uint64, why error) {
 	s.mu.Lock()
 	told := s.ignored[crawl] >= rev
@@ -33,8 +32,8 @@ func (s *Specs) Ignore(crawl string, rev uint64, why error) {
 		"crawl", crawl, "revision", rev, "error", why)
 }
 
-// unlessLost returns the spec of a crawl of which all is known, or one that is stalled if something was made under a revision that the
-// bucket had, and has no spec of the crawl any more.
+// unlessLost returns the spec of a crawl of which everything is known. It returns a stalled one if
+// the bucket had revision rev, and no longer has a spec of the crawl.
 func (s *Specs) unlessLost(crawl string, known crawlspec.Revision, rev uint64) crawlspec.Revision {
 	if known.Rev >= rev || s.HasOwn(crawl) {
 		return known
@@ -48,13 +47,13 @@ func (s *Specs) unlessLost(crawl string, known crawlspec.Revision, rev uint64) c
 	return known.Stall(why.Error())
 }
 
-// lostSpec is why a crawl is stalled whose spec the bucket had under a revision.
+// lostSpec returns the reason why a crawl is stalled whose spec at revision rev is lost.
 func lostSpec(rev uint64) error {
 	return fmt.Errorf("revision %d of it is lost: bucket %s has no spec of the crawl; store it again (seine spec apply)", rev, messages.BucketCrawls)
 }
 
-// keepUnusable notes a spec that cannot be used, of a crawl of which all that is stored
-// before is known. It reports whether the crawl is stalled since.
+// keepUnusable records an unusable spec of a crawl whose earlier specs are known. It reports
+// whether the crawl is stalled because of it.
 func (s *Specs) keepUnusable(crawl string, bad storedSpec) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +62,7 @@ func (s *Specs) keepUnusable(crawl string, bad storedSpec) bool {
 		return false
 	}
 	since := crawlspec.Revision{Deletion: s.deletions[crawl]}.Since()
-	if r.still() || r.rev == since { // it has had no spec since it began
+	if r.still() || r.rev == since { // it has had no usable spec since it began
 		s.byCrawl[crawl] = bad
 		s.changed(crawl, bad.rev)
 		return true

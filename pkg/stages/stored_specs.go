@@ -10,21 +10,21 @@ import (
 	"seine/pkg/messages"
 )
 
-// storedSpec is what is kept of a crawl's spec, for every crawl ever: as little as can
-// be. Texts that are equal are there once. The zero value stands for the default.
+// storedSpec is the compact record of a crawl's spec. One is kept for every crawl ever, so it is as
+// small as possible. Equal texts are stored once. The zero value is the default spec.
 type storedSpec struct {
 	text    unique.Handle[string]
 	rev     uint64
 	at      int64        // when the NATS server stored it, Unix ns; 0 for the default
-	expires bool         // it has a Keep
-	seeded  bool         // it lists seeds
-	trouble *specTrouble // nil as nearly always
+	expires bool         // the spec has a Keep
+	seeded  bool         // the spec lists seeds
+	trouble *specTrouble // nil nearly always
 }
 
-// noText is that of the default.
+// noText is the text of the default spec.
 var noText unique.Handle[string]
 
-// defaultAfter stands for the default after a deletion, which has its revision.
+// defaultAfter returns the default spec after a deletion, with the revision of the deletion.
 func defaultAfter(d *messages.Deletion) storedSpec {
 	s := storedSpec{rev: d.Rev}
 	if !d.Time.IsZero() {
@@ -33,26 +33,26 @@ func defaultAfter(d *messages.Deletion) storedSpec {
 	return s
 }
 
-// specTrouble says why the newest spec that is stored of a crawl cannot be used, and
-// whether the crawl is stalled for that.
+// specTrouble is why the newest stored spec of a crawl cannot be used, and whether the crawl is
+// stalled because of it.
 type specTrouble struct {
 	why   string
 	still bool
 }
 
-// own reports whether something was stored for the crawl itself.
+// own reports whether a spec was stored for this crawl.
 func (s *storedSpec) own() bool { return s.text != noText || s.still() }
 
 func (s *storedSpec) still() bool { return s.trouble != nil && s.trouble.still }
 
-// specTexts decodes the texts of specs, and remembers those that were asked for last.
-// It is safe for concurrent use.
+// specTexts decodes the texts of specs, and caches the recently used ones. It is safe for
+// concurrent use.
 type specTexts struct {
 	recent recent.Cache[unique.Handle[string], *crawlspec.Spec]
 }
 
-// stored returns what is kept of a text; if it cannot be used, why, and what stands for
-// it then.
+// stored returns the record of a spec's text. If the text cannot be used, it returns the error and
+// the record of a stalled crawl.
 func (t *specTexts) stored(text []byte, rev uint64, at time.Time) (storedSpec, error) {
 	s := storedSpec{rev: rev, at: at.UnixNano()}
 	handle := unique.Make(string(text))
@@ -77,8 +77,8 @@ func (t *specTexts) decode(text unique.Handle[string]) (*crawlspec.Spec, error) 
 	return spec, nil
 }
 
-// revised returns the spec that is kept, with the last deletion of its crawl. It must not be
-// changed: crawls of equal specs share one.
+// revised returns the spec of a record, with the last deletion of its crawl. The caller must not
+// change it: crawls with equal specs share one.
 func (t *specTexts) revised(s storedSpec, d *messages.Deletion) crawlspec.Revision {
 	r := crawlspec.Revision{Rev: s.rev, Deletion: d}
 	if s.trouble != nil {
@@ -102,7 +102,7 @@ func (t *specTexts) revised(s storedSpec, d *messages.Deletion) crawlspec.Revisi
 	return r
 }
 
-// defaultSpec is shared by all crawls without a spec. It must not be changed.
+// defaultSpec returns the spec shared by all crawls without their own. It must not be changed.
 var defaultSpec = sync.OnceValue(func() *crawlspec.Spec {
 	d := crawlspec.Default()
 	return &d

@@ -14,19 +14,19 @@ import (
 	"seine/pkg/messages"
 )
 
-// MessageContext is what a message is about, as far as that is known.
+// MessageContext identifies the subject of a message, as far as it is known.
 type MessageContext struct {
 	Crawl, URL string
 	Visit      messages.Visit
 	Attempt    int
 }
 
-// verbs are the names of the spans of a stage's work on one message.
+// verbs are the names of the spans for a stage's work on one message.
 var verbs = map[string]string{
 	messages.StageFetcher: "fetch", messages.StageRenderer: "render", messages.StageParser: "parse", messages.StageFrontier: "intake",
 }
 
-// startSpan starts the span of a message whose visit is traced, nil if it is not.
+// startSpan starts the span of a message, nil if its visit is not traced.
 func (r *Runner) startSpan(ctx context.Context, h *delivery) (context.Context, trace.Span) {
 	parent, ok := tracing.Parent(h.Header)
 	if !ok {
@@ -40,7 +40,7 @@ func (r *Runner) startSpan(ctx context.Context, h *delivery) (context.Context, t
 	return ctx, span
 }
 
-// setMessage says in the span of a stage's work on m what m is about.
+// setMessage sets the attributes of a message and its context in the span of a stage.
 func setMessage(span trace.Span, stage string, m *Message, about MessageContext) {
 	span.SetAttributes(MessageAttributes(stage, m)...)
 	span.SetAttributes(about.Attributes()...)
@@ -58,8 +58,7 @@ func endSpan(span trace.Span, outcome string) {
 	span.End()
 }
 
-// publishing starts the span of the outputs of a message, and links
-// them to it.
+// publishing starts the span of the outputs of a message, and links them to it.
 func (r *Runner) publishing(ctx context.Context, out Output) (context.Context, trace.Span) {
 	ctx, span := tracing.Child(ctx, "publish", trace.SpanKindProducer)
 	text := tracing.Text(ctx)
@@ -76,8 +75,8 @@ func (r *Runner) publishing(ctx context.Context, out Output) (context.Context, t
 	return ctx, span
 }
 
-// Traced gives a message the span that it comes of, as tracing.Text tells it. One
-// that would be too large for the server with it goes without.
+// Traced adds a span's trace context, as from tracing.Text, to a message. It leaves a message
+// unchanged that would then be too large for the server.
 func (b *Bus) Traced(m *nats.Msg, text string) {
 	if int64(m.Size()+tracing.HeaderSize) > b.NC.MaxPayload() {
 		return
@@ -98,7 +97,7 @@ func published(span trace.Span, err error) {
 	span.End()
 }
 
-// MessageAttributes are those of a span of a stage's work on m.
+// MessageAttributes returns the attributes of a span for a stage's work on m.
 func MessageAttributes(stage string, m *Message) []attribute.KeyValue {
 	return []attribute.KeyValue{
 		tracing.Stage.String(stage), tracing.NATS(), tracing.Operation.String(tracing.Process),
@@ -119,7 +118,7 @@ func (r *Runner) subjectOf(m *Message) MessageContext {
 	return s
 }
 
-// Attributes are those of a span about s.
+// Attributes returns the span attributes of the context.
 func (c MessageContext) Attributes() []attribute.KeyValue {
 	attrs := []attribute.KeyValue{tracing.Crawl.String(c.Crawl)}
 	if !c.Visit.IsZero() {
@@ -134,13 +133,13 @@ func (c MessageContext) Attributes() []attribute.KeyValue {
 	return attrs
 }
 
-// LogAttrs are what every line about s has: which crawl, host and visit, and the
-// trace of ctx, if it has one.
+// LogAttrs returns the attributes of every log line about the context: crawl, host and visit, and
+// the trace of ctx, if it has one.
 func (c MessageContext) LogAttrs(ctx context.Context) []any {
 	return c.logAttrs(tracing.IDOf(ctx))
 }
 
-// LogAttrsIn are LogAttrs where header has the trace.
+// LogAttrsIn is LogAttrs with the trace in header.
 func (c MessageContext) LogAttrsIn(header nats.Header) []any { return c.logAttrs(tracing.ID(header)) }
 
 func (c MessageContext) logAttrs(trace string) []any {
@@ -160,7 +159,7 @@ func (c MessageContext) logAttrs(trace string) []any {
 	return attrs
 }
 
-// SubjectOfRecord tells from its identity what a message of RECORDS is about.
+// SubjectOfRecord returns the context of a message of RECORDS from its identity.
 func SubjectOfRecord(id string) MessageContext {
 	var s MessageContext
 	parts := strings.SplitN(id, ".", 4)

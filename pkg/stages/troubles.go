@@ -8,13 +8,14 @@ import (
 	"sync"
 )
 
-// Troubles are the objects of NATS that a process cannot use as it must. Ready reports those that last. It is safe for concurrent use.
+// Troubles are the NATS objects that a process cannot use as it should. Ready reports those that
+// last. It is safe for concurrent use.
 type Troubles struct {
 	mu sync.Mutex
 	of map[string][2]error // the last two in a row
 }
 
-// Note records what is wrong with an object, nil if nothing is.
+// Note records the trouble with an object, nil for none.
 func (t *Troubles) Note(object string, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -28,7 +29,7 @@ func (t *Troubles) Note(object string, err error) {
 	t.of[object] = [2]error{t.of[object][1], err}
 }
 
-// Err returns what was noted twice in a row of an object, nil if nothing was.
+// Err returns the troubles that were noted twice in a row for an object, nil if there are none.
 func (t *Troubles) Err() (err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

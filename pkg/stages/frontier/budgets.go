@@ -12,19 +12,18 @@ import (
 	"seine/pkg/stages"
 )
 
-// budgets share what a crawl may take in all, max_pages, max_bytes and
-// max_duration, between the partitions, whichever process owns them. A key for
-// each crawl holds how much every partition has been granted; it changes by
-// compare-and-set. A partition stays within its grant by its own durable count,
-// so the limit holds over crashes and moves, and is met exactly in the end: a
-// partition that has no more use for its grant gives back the rest.
+// budgets divide the limits of a crawl, max_pages, max_bytes and max_duration, among the
+// partitions, whichever process owns them. A key for each crawl holds the grant of every partition;
+// it changes by compare-and-set. A partition stays within its grant by its own durable count, so
+// the limit holds over crashes and moves. It is met exactly in the end, because a partition returns
+// the part of its grant that it no longer needs.
 type budgets struct {
 	bus *stages.Bus
 	now func() int64
 }
 
-// reconcile reports what partition p has used of the budgets of a crawl. It asks for
-// more, or gives back what p does not need.
+// reconcile reports the usage of a crawl's budgets in partition p. It requests more, or returns the
+// part that p does not need.
 func (b *budgets) reconcile(ctx context.Context, crawl string, p int, used state.Usage, more bool, spec crawlspec.Revision) (state.Grant, error) {
 	key := messages.KeyBudget(messages.Incarnation(crawl, spec.Deletions()))
 	var g state.Grant
@@ -47,7 +46,7 @@ func (b *budgets) reconcile(ctx context.Context, crawl string, p int, used state
 	return g, nil
 }
 
-// requestGrants asks for budgets that are short, and gives back what is idle.
+// requestGrants requests budgets that run short, and returns idle ones.
 func (p *partitionLoop) requestGrants(ctx context.Context) {
 	for _, ask := range p.state.Budgets.Due() {
 		p.saver.tasks.Go(func() {

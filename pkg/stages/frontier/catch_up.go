@@ -13,13 +13,13 @@ import (
 	"seine/pkg/stages"
 )
 
-// catchUp brings a partition that was opened to the ends of its streams.
+// catchUp brings an opened partition to the ends of its streams.
 type catchUp struct{ *partitionLoop }
 
-// begin finds out what is to be replayed: the requests in FETCH, if a former owner
-// sent them, and up to where.
+// begin determines what to replay: the requests in FETCH, if a former owner sent them, and the ends
+// of the streams.
 func (c catchUp) begin(ctx context.Context, restored bool) (err error) {
-	// FETCH comes first: what has left it by now has its result in RESULTS.
+	// FETCH comes first: the results of requests that have left it by now are in RESULTS.
 	if restored {
 		if c.inherited, err = pending(ctx, c.f.bus, c.partition); err != nil {
 			return err
@@ -33,9 +33,9 @@ func (c catchUp) begin(ctx context.Context, restored bool) (err error) {
 	return nil
 }
 
-// end is up to where a stream is to be replayed: the last message that it holds for the
-// partition, or the position of the state if that is behind it. The messages between were
-// purged then, as those of a deleted crawl are.
+// end returns the last sequence of a stream to replay: the last message that it holds for the
+// partition, or the position of the state if that is higher. The messages between them were purged,
+// such as those of a deleted crawl.
 func (c catchUp) end(ctx context.Context, stream string) (uint64, error) {
 	end, err := c.f.bus.LastSequence(ctx, stream, messages.SubjectAny("*", c.partition))
 	at := c.state.Positions()[stream]
@@ -49,14 +49,14 @@ func (c catchUp) end(ctx context.Context, stream string) (uint64, error) {
 	if info := s.CachedInfo(); info.Created.Equal(at.Created) && info.State.LastSeq >= at.Sequence {
 		end = at.Sequence
 	}
-	return end, nil // else it is another stream, or has lost its tail: the reader begins again
+	return end, nil // otherwise it is another stream, or has lost its tail: the reader starts from the beginning
 }
 
-// replay applies what the streams held beyond the state when the partition was
-// opened, and then takes over the requests that a former owner had in flight. Nothing is
-// sent before: a request to a host may have ended a moment ago. The streams are read
-// side by side in the order in which their messages were stored, so that a
-// request comes after its URL and a result after its request, as they did.
+// replay applies the messages that the streams held beyond the state when the partition was opened,
+// and then takes over the in-flight requests of a former owner. Nothing is sent before: a request
+// to a host may have just ended. The streams are read in parallel, in the order in which their
+// messages were stored, so that a request comes after its URL and a result after its request, as
+// originally.
 func (c catchUp) replay(ctx context.Context) error {
 	began, n := time.Now(), 0
 	tails := []*tail{c.tail(c.urls, messages.StreamURLs), c.tail(c.results, messages.StreamResults)}
@@ -91,7 +91,7 @@ func (c catchUp) replay(ctx context.Context) error {
 	return c.state.Resume(inFetch, c.state.Now())
 }
 
-// tail is what is to be replayed of one stream.
+// tail is the part of one stream to replay.
 type tail struct {
 	reader *partition.OrderedReader
 	at     uint64 // the last message read
@@ -102,7 +102,7 @@ type tail struct {
 func (c catchUp) tail(reader *partition.OrderedReader, stream string) *tail {
 	t := &tail{reader: reader, end: c.ends[stream]}
 	if at := c.state.Positions()[stream]; at.Sequence <= t.end {
-		t.at = at.Sequence // unless it is of another life of the stream; the reader finds out
+		t.at = at.Sequence // unless the stream was re-created; the reader notices that
 	}
 	return t
 }
@@ -130,7 +130,7 @@ func (c catchUp) oldest(ctx context.Context, tails []*tail) (*partition.ReaderMe
 	return m, nil
 }
 
-// receive waits for a message of a reader, and answers questions meanwhile.
+// receive waits for a message of a reader, and answers queries meanwhile.
 func (c catchUp) receive(ctx context.Context, reader *partition.OrderedReader) (*partition.ReaderMessage, error) {
 	for {
 		select {
@@ -147,12 +147,12 @@ func (c catchUp) receive(ctx context.Context, reader *partition.OrderedReader) (
 	}
 }
 
-// errReplaced is why a partition that has caught up is made again: the snapshot that
-// it was made of is not the newest any more, so what came after that may have been
-// purged before it was read.
+// errReplaced is why a partition that has caught up must be re-created: the snapshot that it was
+// restored from is no longer the newest, so later messages may have been purged before they were
+// read.
 var errReplaced = fmt.Errorf("its snapshot was replaced while it caught up: %w", partition.ErrStale)
 
-// checkOrigin returns errReplaced if a state that was restored may lack something.
+// checkOrigin returns errReplaced if a restored state may be incomplete.
 func (c catchUp) checkOrigin(ctx context.Context) error {
 	from, isNew, err := c.f.store.Origin(c.partition)
 	if err != nil || !isNew {
@@ -171,16 +171,15 @@ func (c catchUp) checkOrigin(ctx context.Context) error {
 	return nil
 }
 
-// pending returns the requests of a partition that are in FETCH, by identity: a
-// former owner has sent them. The leader is asked: one that is missing because a
-// replica is behind would be sent once more.
+// pending returns the requests of a partition that are in FETCH, by sequence: a former owner sent
+// them. It asks the leader: a request that is missing on a lagging replica would be sent twice.
 func pending(ctx context.Context, bus *stages.Bus, p int) (map[uint64]*messages.Request, error) {
 	all := make(map[uint64]*messages.Request)
 	for m, err := range bus.EachFromLeader(ctx, messages.StreamFetch, messages.SubjectAny("*", p), 1) {
 		if err != nil {
 			return nil, err
 		}
-		if req, err := messages.DecodeRequest(m.Data); err == nil && isCanonical(req.URL) { // or no fetcher takes it
+		if req, err := messages.DecodeRequest(m.Data); err == nil && isCanonical(req.URL) { // fetchers take no others
 			all[m.Seq] = req
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Config is how a frontier process is set up. The defaults are in the tags.
+// Config is the configuration of a frontier process. The defaults are in the tags.
 type Config struct {
 	State         string             `help:"Directory of the frontier's store." default:"./seine-data/frontier"`
 	Adopt         bool               `help:"Continue with the --state of another installation, for example after the NATS server lost its data. Needed once."`
@@ -22,8 +22,8 @@ type Config struct {
 	Hosts         int                `help:"Hosts kept in memory, about 0.5 KiB each; the others are on disk." default:"100000"`
 	Take          PartitionSelector  `name:"partitions-owned" help:"Partitions to own: fair (an equal share among the running frontiers), all, or a list such as 0-7,12." default:"fair"`
 	SnapshotEvery crawlspec.Duration `help:"Interval between snapshots of a partition, from which other frontiers take it over; 0s disables snapshots." default:"5m"`
-	// Offline is for inspecting a crawl whose other stages do not run: what is stored is taken
-	// in and questions are answered, but no request is sent, and no schedule begins a run.
+	// Offline is for inspecting a crawl whose other stages do not run: the frontier applies stored
+	// messages and answers queries, but sends no requests and starts no scheduled runs.
 	Offline bool               `kong:"-"`
 	Drain   crawlspec.Duration `help:"Time to finish in-flight work after the first signal." default:"20s"`
 
@@ -44,7 +44,7 @@ type Config struct {
 // DefaultConfig returns the defaults.
 func DefaultConfig() Config { return defaults.Of[Config]() }
 
-// Validate names the first option that is wrong, and what would be right.
+// Validate returns an error for the first invalid option, with its valid values.
 func (c *Config) Validate() error {
 	switch {
 	case c.State == "":
@@ -82,7 +82,7 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// hostsPerPartition bounds the hosts that one partition has in memory.
+// hostsPerPartition bounds the hosts that one partition keeps in memory.
 func (c *Config) hostsPerPartition(partitions int) int { return max(256, c.Hosts/partitions) }
 
 func (c *Config) limits() messages.StreamLimits {

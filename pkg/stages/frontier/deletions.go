@@ -11,16 +11,15 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// deletionsEvery is how often a frontier looks what is still to be done for the
-// deletions of crawls.
+// deletionsEvery is how often a frontier checks for unfinished deletions of crawls.
 const deletionsEvery = time.Second
 
-// deletions deletes crawls, and finishes that when all partitions have forgotten them.
+// deletions deletes crawls, and finishes a deletion when all partitions have forgotten the crawl.
 type deletions struct{ *Frontier }
 
-// run purges what streams and buckets have of crawls that were deleted,
-// until ctx is done. The partitions forget theirs by themselves: see removal. One
-// frontier does it, the owner of the first partition; that two might is harmless.
+// run purges deleted crawls from streams and buckets until ctx is done. The partitions forget
+// theirs by themselves: see state.Removals. Only the owner of the first partition does it; two at
+// once would be harmless.
 func (ds deletions) run(ctx context.Context) error {
 	j := ds.janitor()
 	return ds.whileFirstOwner(ctx, deletionsEvery, func() {
@@ -32,7 +31,8 @@ func (ds deletions) run(ctx context.Context) error {
 	})
 }
 
-// whileFirstOwner calls do again and again while this process owns the first partition, until ctx is done.
+// whileFirstOwner calls do repeatedly while this process owns the first partition, until ctx is
+// done.
 func (f *Frontier) whileFirstOwner(ctx context.Context, every time.Duration, do func()) error {
 	for ctx.Err() == nil {
 		f.mu.Lock()
@@ -46,7 +46,8 @@ func (f *Frontier) whileFirstOwner(ctx context.Context, every time.Duration, do 
 	return nil
 }
 
-// finish purges what streams and buckets have of a deleted crawl, if no partition has anything of it.
+// finish purges a deleted crawl from streams and buckets, once no partition has anything left of
+// it.
 func (ds deletions) finish(ctx context.Context, j *retention.Janitor, crawl string, d *messages.Deletion) error {
 	left, err := frontierapi.Client{Bus: ds.bus}.Remaining(ctx, crawl, d.Rev)
 	if err != nil || left > 0 {
@@ -66,8 +67,8 @@ func (ds deletions) finish(ctx context.Context, j *retention.Janitor, crawl stri
 	return nil
 }
 
-// deleteCrawl stores that a crawl is deleted: from there on every stage treats it as
-// one that never was.
+// deleteCrawl stores the deletion of a crawl: from then on every stage treats it as if it had never
+// existed.
 func (ds deletions) deleteCrawl(ctx context.Context, crawl string) (uint64, error) {
 	spec, err := ds.specs.GetSure(ctx, crawl)
 	if err != nil {

@@ -10,34 +10,32 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// How often a frontier looks whether the time of a crawl is over: every expiryEvery at
-// those whose time may be, which depends on when something last happened in them. One
-// that nothing has happened in for long, and that has not ended, is asked again after
-// expiryRetry; and all are after expiryAnew, whatever clocks have said.
+// A frontier checks every expiryEvery the crawls that may have expired, which depends on their last
+// change. A crawl without recent changes that has not ended is checked again after expiryRetry. All
+// crawls are checked after expiryAnew, whatever the clocks say.
 const (
 	expiryEvery = time.Second
 	expiryRetry = 30 * time.Second
 	expiryAnew  = time.Hour
 )
 
-// expiry is when to ask about a crawl again, unless its spec has changed.
+// expiry is when to check a crawl again, unless its spec has changed.
 type expiry struct {
 	rev uint64
 	at  time.Time
 }
 
-// expirer deletes crawls that ended longer ago than their keep.
+// expirer deletes crawls that ended longer ago than their Spec.Keep.
 type expirer struct{ *Frontier }
 
-// run deletes crawls that ended so long ago as Spec.Keep says, until ctx is
-// done. One frontier does it, the owner of the first partition; if two believe to be
-// that, what they do is still right: see stages.SpecExpiry.
+// run deletes expired crawls until ctx is done. Only the owner of the first partition does it; if
+// two processes believe to be the owner, the result is still correct: see stages.SpecExpiry.
 func (e expirer) run(ctx context.Context) error {
 	asked := make(map[string]expiry)
 	return e.whileFirstOwner(ctx, expiryEvery, func() { e.expireDue(ctx, asked) })
 }
 
-// expireDue deletes those that are due now.
+// expireDue deletes the crawls that are due now.
 func (e expirer) expireDue(ctx context.Context, asked map[string]expiry) {
 	kept := e.specs.Expiry.Kept()
 	for crawl := range asked {
@@ -58,7 +56,7 @@ func (e expirer) expireDue(ctx context.Context, asked map[string]expiry) {
 			e.log.Debug("cannot determine whether a crawl has expired", "crawl", crawl, "error", err)
 		}
 		if errors.Is(err, frontierapi.ErrUnanswered) {
-			return // it takes seconds for each crawl
+			return // each crawl would take seconds
 		}
 		if least := now.Add(expiryEvery); next.Before(least) {
 			next = least
@@ -70,14 +68,14 @@ func (e expirer) expireDue(ctx context.Context, asked map[string]expiry) {
 	}
 }
 
-// expire deletes a crawl if it is due, and returns when to ask again if it is not. That
-// takes a question to each partition until something may come of it.
+// expire deletes a crawl if it is due, and otherwise returns when to check it again. It queries the
+// partitions only once the crawl may be due.
 func (e expirer) expire(ctx context.Context, crawl string) (next time.Time, err error) {
 	spec, err := e.specs.Get(ctx, crawl, 0)
 	if err != nil || spec.Keep == 0 {
 		return next, err
 	}
-	// It takes no question to know that it is not over before.
+	// The spec's age alone shows that it is not due before.
 	if first := spec.Time.Add(time.Duration(spec.Keep)); e.before(first) {
 		return first, nil
 	}
@@ -100,7 +98,7 @@ func (e expirer) expire(ctx context.Context, crawl string) (next time.Time, err 
 		return time.Now().Add(expiryRetry), nil
 	case e.before(at):
 		return at, nil
-	case now.Before(at): // a wrong clock deletes nothing
+	case now.Before(at): // a wrong clock must not delete anything
 		return next, nil
 	}
 	done, err := e.specs.Expiry.Delete(ctx, crawl, d, rev)
@@ -110,16 +108,16 @@ func (e expirer) expire(ctx context.Context, crawl string) (next time.Time, err 
 	return next, err
 }
 
-// before reports whether a time is still to come, by the clock of this process.
+// before reports whether a time is in the future by the clock of this process.
 func (e expirer) before(t time.Time) bool { return e.now() < t.UnixNano() }
 
-// judge returns when the time of a crawl is over, zero if it has not ended, and its deletion as of now.
+// judge returns when a crawl expires, zero if it has not ended, and the deletion to store now.
 func (e expirer) judge(ctx context.Context, crawl string) (d messages.Deletion, at time.Time, err error) {
 	spec, err := e.specs.Expiry.GetNewest(ctx, crawl)
 	if err != nil {
 		return d, at, err
 	}
-	if d, err = retention.DeletionNow(ctx, e.bus, crawl, spec.Spec); err != nil { // before the crawl is judged: what comes later is not covered
+	if d, err = retention.DeletionNow(ctx, e.bus, crawl, spec.Spec); err != nil { // before the crawl is checked: later messages are not covered
 		return d, at, err
 	}
 	client := frontierapi.Client{Bus: e.bus}

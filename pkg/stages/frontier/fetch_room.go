@@ -2,15 +2,16 @@ package frontier
 
 import "sync/atomic"
 
-// fetchRoom shares places in FETCH between the partitions of a frontier. Requests whose pages may need a browser get half of
-// them at most: where renderers are slow, or there is none, their requests stay, and must not keep those of the fetchers out.
+// fetchRoom shares the capacity of FETCH among the partitions of a frontier. Requests whose pages
+// may need a browser get at most half of it: if renderers are slow or absent, their requests stay
+// in FETCH, and must not block those of the fetchers.
 type fetchRoom struct {
 	limit int64
 	taken atomic.Int64
 }
 
-// reserve takes places for requests of one partition: half of what is left, so that there are some for the others. Those that
-// the partition does not use it gives back by recount.
+// reserve takes capacity for the requests of one partition: half of the free capacity, so that some
+// is left for the others. The partition returns the unused part by recount.
 func (r *fetchRoom) reserve() int {
 	for {
 		now := r.taken.Load()
@@ -25,7 +26,7 @@ func (r *fetchRoom) reserve() int {
 	}
 }
 
-// recount has counted, what a partition has taken, be now, and returns what all have.
+// recount sets a partition's share from counted to now, and returns the total of all partitions.
 func (r *fetchRoom) recount(counted *int, now int) (total int64) {
 	total = r.taken.Add(int64(now - *counted))
 	*counted = now

@@ -29,7 +29,7 @@ import (
 type Frontier struct {
 	clock     *state.Clock
 	eras      atomic.Pointer[messages.Eras] // of the cluster
-	emptied   atomic.Bool                   // the server has no layout any more
+	emptied   atomic.Bool                   // the server has lost its layout
 	cfg       Config
 	bus       *stages.Bus
 	specs     *stages.Specs
@@ -41,15 +41,15 @@ type Frontier struct {
 	budgets   *budgets
 	addresses *state.IPLimiter
 
-	lostPageAfter time.Duration // lostPageAfter, but in tests
+	lostPageAfter time.Duration // the constant lostPageAfter, except in tests
 
-	saves    context.Context // of all that is saved
+	saves    context.Context // context of all snapshot saves
 	cutSaves context.CancelFunc
 
-	requests fetchRoom    // in FETCH, over all partitions
-	renders  fetchRoom    // of those, the ones whose pages may need a browser
-	saving   atomic.Bool  // a snapshot is being made: one at a time, for the sake of memory
-	saveFrom atomic.Int64 // when the next may be made, Unix ns
+	requests fetchRoom    // in FETCH, of all partitions
+	renders  fetchRoom    // those of them whose pages may need a browser
+	saving   atomic.Bool  // a snapshot is being made: one at a time, to limit memory
+	saveFrom atomic.Int64 // when the next snapshot may start, Unix ns
 
 	compiled recent.Cache[string, *state.Rules]
 	sets     recent.Cache[*crawlspec.Spec, *state.RuleSet]
@@ -58,7 +58,7 @@ type Frontier struct {
 	owned map[int]*partitionLoop
 }
 
-// Provision makes the streams ready for the stages, as the configuration says.
+// Provision creates and configures the streams as cfg says.
 func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
 	ctx, cancel := bus.Refusals.CancelOnDenied(ctx)
 	defer cancel()
@@ -69,7 +69,8 @@ func Provision(ctx context.Context, cfg Config, bus *stages.Bus) error {
 	return bus.Refusals.WithErr(err)
 }
 
-// checkServer returns installation.ErrOther before anything is made at a server that is not the one of the --state.
+// checkServer returns installation.ErrOther, before anything is created, if the server is not the
+// one that the --state belongs to.
 func (c *Config) checkServer(ctx context.Context, bus *stages.Bus) error {
 	have, err := installation.Of(c.State)
 	if err != nil || have.Name == "" {
@@ -85,7 +86,8 @@ func (c *Config) checkServer(ctx context.Context, bus *stages.Bus) error {
 	return installation.Check(c.State, server, c.Adopt)
 }
 
-// isMissing reports whether an error is that the server has no layout: the streams were never made, or are gone.
+// isMissing reports whether an error means that the server has no layout: the streams were never
+// created, or are lost.
 func isMissing(err error) bool {
 	return errors.Is(err, jetstream.ErrKeyNotFound) || errors.Is(err, jetstream.ErrStreamNotFound)
 }
@@ -122,11 +124,11 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, store *state.Store) (
 	return f, nil
 }
 
-// now is the time of day, Unix ns.
+// now returns the time of day in Unix ns.
 func (f *Frontier) now() int64 { return f.clock.Now() }
 
-// Run works until ctx is done, then finishes the turn of every partition. It waits no
-// longer than Drain for a snapshot that is being saved.
+// Run works until ctx is done, then finishes the turn of every partition. It waits at most Drain
+// for a snapshot that is being saved.
 func (f *Frontier) Run(ctx context.Context) error {
 	defer f.cutSaves()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(time.Duration(f.cfg.Drain), f.cutSaves) })()
@@ -148,8 +150,8 @@ func (f *Frontier) Run(ctx context.Context) error {
 	return nil
 }
 
-// startEra begins an era if the store was not closed: after a loss of power it may have lost visits that are in the output. Then it
-// learns the era of the cluster.
+// startEra begins an era if the store was not closed: after a power failure it may have lost visits
+// that are in the output. Then it reads the era of the cluster.
 func (f *Frontier) startEra(ctx context.Context) error {
 	if f.store.Killed {
 		if err := f.bus.Eras.Begin(ctx); err != nil {
@@ -160,7 +162,7 @@ func (f *Frontier) startEra(ctx context.Context) error {
 	return f.readEra(ctx)
 }
 
-// readEra learns the eras of the cluster.
+// readEra reads the eras of the cluster.
 func (f *Frontier) readEra(ctx context.Context) error {
 	eras, err := f.bus.Eras.All(ctx)
 	if err == nil {
@@ -169,14 +171,15 @@ func (f *Frontier) readEra(ctx context.Context) error {
 	return err
 }
 
-// era is that of visits that begin now.
+// era returns the era of visits that begin now.
 func (f *Frontier) era() uint64 { return f.eras.Load().Last() }
 
-// eraEvery is how often the frontier reads the era, at least: it is a tenth of CheckEvery.
+// eraEvery is the least interval between reads of the era, which is otherwise a tenth of
+// CheckEvery.
 const eraEvery = time.Second
 
-// followEra reads the era until ctx is done. While NATS is away the era stays as it is. It returns installation.ErrOther once the
-// server has the streams of another installation.
+// followEra reads the era until ctx is done. While NATS is unavailable the era does not change. It
+// returns installation.ErrOther once the server has the streams of another installation.
 func (f *Frontier) followEra(ctx context.Context) error {
 	for sleep.For(ctx, max(eraEvery, f.bus.CheckEvery/10)) == nil {
 		err := f.readEra(ctx)
@@ -195,7 +198,7 @@ func (f *Frontier) followEra(ctx context.Context) error {
 	return nil
 }
 
-// janitor returns one that keeps what the configuration says.
+// janitor returns a janitor with the configured retention.
 func (f *Frontier) janitor() *retention.Janitor {
 	j := retention.NewJanitor(f.bus)
 	j.KeepShare, j.KeepAge = f.cfg.KeepShare, time.Duration(f.cfg.KeepAge)
@@ -206,8 +209,8 @@ func (f *Frontier) janitor() *retention.Janitor {
 	return j
 }
 
-// Ready reports whether this process owns any partition, or is there for when
-// another ends.
+// Ready returns an error unless this process owns a partition, and while the server has lost its
+// streams.
 func (f *Frontier) Ready() error {
 	if f.emptied.Load() {
 		return fmt.Errorf("the server has lost the streams of installation %s: restore a backup (seine restore), or start the frontier again with --adopt", f.bus.Layout.Installation)
@@ -218,7 +221,7 @@ func (f *Frontier) Ready() error {
 	return nil
 }
 
-// attach makes a partition known to those who ask about it.
+// attach registers a partition for queries.
 func (f *Frontier) attach(p *partitionLoop) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

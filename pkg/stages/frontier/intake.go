@@ -12,10 +12,10 @@ import (
 	"seine/pkg/stages"
 )
 
-// seedIntake takes the messages of SEEDS to the partitions.
+// seedIntake forwards the messages of SEEDS to the partitions.
 type seedIntake struct{ *Frontier }
 
-// worker turns what people feed into candidates of the right partitions.
+// worker returns the runner that turns seeds into candidates of the right partitions.
 func (si seedIntake) worker() *stages.Runner {
 	consumer, _ := messages.NamedConsumer(messages.StreamSeeds, messages.ConsumerSeeds)
 	return &stages.Runner{
@@ -24,8 +24,7 @@ func (si seedIntake) worker() *stages.Runner {
 	}
 }
 
-// seeds handles one message of SEEDS. What of it is no URL goes to DEAD, line by
-// line; the rest continues.
+// seeds handles one message of SEEDS. Each invalid line goes to DEAD; the others are processed.
 func (si seedIntake) seeds(ctx context.Context, m *stages.Message) (stages.Output, error) {
 	var out stages.Output
 	crawl := messages.CrawlOf(m.Subject)
@@ -49,7 +48,7 @@ func (si seedIntake) seeds(ctx context.Context, m *stages.Message) (stages.Outpu
 		si.log.Warn("not a seed", "crawl", crawl, "seed", messages.Clip(bad[0].Text), "error", bad[0].Err, "bad_in_message", len(bad))
 	}
 	out.First = deadParts(m, bad)
-	era := si.eras.Load().At(m.Stored) // so a message that is published again, perhaps after a restore, begins the same visits
+	era := si.eras.Load().At(m.Stored) // a message that is published again, perhaps after a restore, begins the same visits
 	for p, urls := range si.byPartition(seeds, rules) {
 		for _, some := range messages.Batches(urls, messages.BatchBytes(si.bus.MaxPayload())) {
 			c := messages.Candidates{Crawl: crawl, Rev: rules.Rev, Source: messages.SourceSeed, Era: era, URLs: some}
@@ -63,7 +62,7 @@ func (si seedIntake) seeds(ctx context.Context, m *stages.Message) (stages.Outpu
 		return out, err
 	}
 	exists, err := si.specs.Expiry.Fed(ctx, crawl, spec)
-	if err == nil && !exists { // the seeds are of the next crawl
+	if err == nil && !exists { // the seeds belong to the next crawl
 		return si.seeds(ctx, m)
 	}
 	return stages.Output{}, err
@@ -94,8 +93,8 @@ func (si seedIntake) byPartition(seeds []messages.Seed, rules *state.Rules) map[
 // maxLetters bounds the dead letters of one message.
 const maxLetters = 100
 
-// deadParts returns a dead letter for each part of a message that cannot be handled. Of more than maxLetters, the last letter
-// says how many parts have none.
+// deadParts returns a dead letter for each invalid part of a message. Beyond maxLetters, the last
+// letter reports how many parts have none.
 func deadParts(m *stages.Message, bad []messages.BadURL) (letters []*nats.Msg) {
 	for i, b := range bad[:min(len(bad), maxLetters)] {
 		reason := b.Err.Error()

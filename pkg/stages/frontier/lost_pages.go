@@ -14,22 +14,23 @@ import (
 	"seine/pkg/stages"
 )
 
-// lostPageAfter is how long a visit is parsed before its page can count as lost.
+// lostPageAfter is how long a visit must be in parsing before its page can count as lost.
 const lostPageAfter = 2 * time.Minute
 
-// lostPages looks for visits of a partition whose pages were lost.
+// lostPages finds visits of a partition whose pages were lost.
 type lostPages struct{ *partitionLoop }
 
-// find has visits fetched again whose pages have left PAGES before a parser had them, as by a purge of the stream: no
-// message would ever end them. It relies on the order in which stages publish:
+// find re-fetches visits whose pages left PAGES before a parser received them, for example by a
+// purge of the stream: no message would ever end these visits. It relies on the order in which
+// stages publish:
 //
-//  1. It counts the visits that are being parsed. Their pages were stored before their results, so they are not behind the message
-//     that is the last of PAGES then.
-//  2. It waits until parsers have acknowledged all messages up to that one, or those are gone, and no parser holds one of them. The
-//     ends of the visits were stored before the acknowledgements, so they are not behind the message that is the last of URLS then.
-//  3. It waits until the partition has applied URLS up to there. What is left of the visits has lost its pages.
+//  1. It counts the visits that are being parsed. Their pages were stored before their results, so they are not behind the
+//     last message of PAGES at that time.
+//  2. It waits until parsers have acknowledged all messages up to that one, or those are gone, and no parser holds one of them.
+//     The ends of the visits were stored before the acknowledgements, so they are not behind the last message of URLS at that time.
+//  3. It waits until the partition has applied URLS up to there. The visits that are still in parsing have lost their pages.
 //
-// The server is asked only while visits are parsed for longer than lostPageAfter.
+// It queries the server only while visits are in parsing for longer than lostPageAfter.
 func (l lostPages) find(ctx context.Context) error {
 	for !l.f.cfg.Offline && sleep.For(ctx, l.f.lostPageAfter/4) == nil {
 		if err := l.fetch(ctx); err != nil && ctx.Err() == nil {
@@ -39,7 +40,7 @@ func (l lostPages) find(ctx context.Context) error {
 	return nil
 }
 
-// fetch does that once, if visits have been parsed for long enough.
+// fetch runs these steps once, if visits have been in parsing for long enough.
 func (l lostPages) fetch(ctx context.Context) error {
 	if l.inLoop(ctx, l.state.CountParsing) == 0 || !l.stillParsing(ctx, l.f.lostPageAfter) {
 		return nil
@@ -60,12 +61,12 @@ func (l lostPages) fetch(ctx context.Context) error {
 	return err
 }
 
-// stillParsing waits, and reports whether visits of CountParsing are still being parsed then.
+// stillParsing waits, and then reports whether visits counted by CountParsing are still in parsing.
 func (l lostPages) stillParsing(ctx context.Context, wait time.Duration) bool {
 	return sleep.For(ctx, wait) == nil && l.inLoop(ctx, l.state.Unparsed) > 0
 }
 
-// inLoop calls do between two turns, and returns what it returns, 0 if ctx is done before.
+// inLoop calls do between two turns and returns its result, or 0 if ctx is done before.
 func (l lostPages) inLoop(ctx context.Context, do func() int64) (n int64) {
 	done := make(chan struct{})
 	select {
@@ -76,8 +77,8 @@ func (l lostPages) inLoop(ctx context.Context, do func() int64) (n int64) {
 	return n
 }
 
-// fetchUnparsed has the visits fetched again that are still being parsed, and returns their number, if the partition has applied
-// URLS up to a sequence.
+// fetchUnparsed re-fetches the visits that are still in parsing, if the partition has applied URLS
+// up to a sequence. It returns their number.
 func (l lostPages) fetchUnparsed(end uint64) (n int64) {
 	if l.state.Positions()[messages.StreamURLs].Sequence < end {
 		return 0
@@ -89,9 +90,10 @@ func (l lostPages) fetchUnparsed(end uint64) (n int64) {
 	return n
 }
 
-// allParsed reports whether each message for parsers up to a sequence of PAGES was parsed or is gone, and no parser holds one.
+// allParsed reports whether each message for parsers up to a sequence of PAGES was parsed or is
+// gone, and no parser holds one.
 func allParsed(ctx context.Context, bus *stages.Bus, last uint64) (bool, error) {
-	info := new(jetstream.ConsumerInfo) // that of a consumer that has read nothing
+	info := new(jetstream.ConsumerInfo) // stands for a consumer that has read nothing
 	c, err := bus.JS.Consumer(ctx, messages.StreamPages, messages.ConsumerParse)
 	if err == nil {
 		info = c.CachedInfo()
@@ -102,12 +104,12 @@ func allParsed(ctx context.Context, bus *stages.Bus, last uint64) (bool, error) 
 		if info.NumAckPending > 0 {
 			return false, nil
 		}
-		// The floor stays where it is if what follows is deleted.
+		// The ack floor does not move when later messages are deleted.
 		m, err := bus.ReadFromLeader(ctx, messages.StreamPages, jsclient.Lookup{Seq: info.Delivered.Stream + 1, Next: messages.SubjectsToParse})
 		if err == nil && m.Seq <= last || err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
 			return false, err
 		}
 	}
-	held, err := bus.Holds(ctx, messages.ConsumerParse, last) // one may be gone from the stream, and be parsed all the same
+	held, err := bus.Holds(ctx, messages.ConsumerParse, last) // a message that is gone from the stream may still be in parsing
 	return err == nil && !held, err
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// Figures of a frontier process. No label is a host or a URL.
+// Metrics of a frontier process. No label is a host or a URL.
 var (
 	underWay = promauto.NewGauge(prometheus.GaugeOpts{
 		Name: "seine_frontier_in_flight", Help: "Requests in flight.",

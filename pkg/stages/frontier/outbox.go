@@ -10,24 +10,24 @@ import (
 	"seine/pkg/messages"
 )
 
-// outgoing is a request on its way to FETCH, and then where in FETCH it is.
+// outgoing is a request to publish to FETCH, and its sequence there once it is published.
 type outgoing struct {
 	wire *messages.Request
 	seq  uint64
 	made time.Time
 }
 
-// post hands requests to the outbox. The intake continues while it publishes.
+// post passes requests to the outbox. The intake continues while they are published.
 func (p *partitionLoop) post(out []outgoing) {
 	if len(out) == 0 {
 		return
 	}
 	p.publishing++
-	p.outbox <- out // has room: see due
+	p.outbox <- out // has capacity: see due
 }
 
-// publish carries requests to FETCH. A stream that is full holds up this
-// goroutine, and so the dispatch, but never the loop.
+// publish publishes requests to FETCH. A full stream blocks this goroutine, and so the dispatch,
+// but never the loop.
 func (p *partitionLoop) publish(ctx context.Context) error {
 	for {
 		select {
@@ -74,7 +74,7 @@ func (p *partitionLoop) publishBatch(ctx context.Context, batch []outgoing) ([]o
 	return batch, nil
 }
 
-// recordSequences takes down where in FETCH requests are.
+// recordSequences records the FETCH sequences of published requests.
 func (p *partitionLoop) recordSequences(sent []outgoing) {
 	p.publishing--
 	for _, s := range sent {

@@ -20,7 +20,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// partitionLoop runs the state of a partition: it gives it messages and the time, and carries its
+// partitionLoop runs the state of a partition: it feeds it messages and the time, and publishes its
 // requests to FETCH.
 type partitionLoop struct {
 	state     *state.Partition
@@ -35,14 +35,14 @@ type partitionLoop struct {
 	calls     chan func() // see inLoop
 
 	ends        map[string]uint64            // of the streams when the partition was opened
-	inherited   map[uint64]*messages.Request // what was in FETCH then, if another store sent it
+	inherited   map[uint64]*messages.Request // requests in FETCH at that time, if another store sent them
 	applied     int                          // bytes of messages in this turn
 	acks        map[string]*partition.ReaderMessage
 	outbox      chan []outgoing
 	published   chan []outgoing
 	publishing  int // batches in the outbox
 	dead        []*nats.Msg
-	counted     state.FetchCapacity // requests in flight that the frontier's totals include
+	counted     state.FetchCapacity // in-flight requests that are included in the frontier's totals
 	traced      tracing.DeferredSpans
 	fetchLife   time.Time // when FETCH was created, if visits are traced
 	grants      chan *state.BudgetAnswer
@@ -51,17 +51,17 @@ type partitionLoop struct {
 	surveyed    surveyed
 
 	slack      int64 // of the state, after the last turn
-	batchUntil int64 // until when what arrives waits for the next turn, 0 if it does not
+	batchUntil int64 // until when messages wait for the next turn, 0 if they do not
 }
 
-// leaders inspect streams, whatever replicas there are of them.
+// leaders reads streams from their leaders.
 type leaders interface {
 	ReadFromLeader(ctx context.Context, stream string, want jsclient.Lookup) (*jsclient.StoredMessage, error)
 }
 
 const (
-	maxPublishing = 4                     // batches of requests on their way to FETCH
-	starved       = 10 * time.Millisecond // wait for room in FETCH or in the outbox
+	maxPublishing = 4                     // batches of requests being published to FETCH
+	starved       = 10 * time.Millisecond // wait for capacity in FETCH or in the outbox
 )
 
 // runPartition runs partition p until ctx is done.
@@ -91,7 +91,7 @@ func (f *Frontier) runPartition(ctx context.Context, p int, epoch uint64) error 
 	return ignoreDone(ctx, err)
 }
 
-// acquirePartition makes this process the one that continues with a partition.
+// acquirePartition takes over the state of a partition and opens it.
 func (f *Frontier) acquirePartition(ctx context.Context, p int, epoch uint64) (*partitionLoop, error) {
 	restored, err := takeover{f}.run(ctx, p, epoch)
 	if err != nil {
@@ -100,9 +100,9 @@ func (f *Frontier) acquirePartition(ctx context.Context, p int, epoch uint64) (*
 	return f.open(ctx, p, epoch, restored)
 }
 
-// retryLater returns no error for what may be over soon: the partition is given back, for
-// any frontier that can take it. A cluster that elects a leader answers no request, and a
-// client that still talks to a deposed leader reads stale data.
+// retryLater returns nil for an error that may be temporary: the partition is released for any
+// frontier that can take it. A cluster that elects a leader answers no request, and a client that
+// still talks to a deposed leader reads stale data.
 func (f *Frontier) retryLater(p int, err error) error {
 	if jsclient.Unavailable(err) || errors.Is(err, partition.ErrStale) {
 		f.log.Warn("cannot enter a partition now", "partition", p, "error", err)
@@ -111,7 +111,7 @@ func (f *Frontier) retryLater(p int, err error) error {
 	return err
 }
 
-// ignoreDone returns no error for what ended because ctx did.
+// ignoreDone returns nil for an error that is due to the end of ctx.
 func ignoreDone(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -124,7 +124,7 @@ func ignoreDone(ctx context.Context, err error) error {
 	return err
 }
 
-// open reads the state of a partition, and looks how far it is behind.
+// open reads the state of a partition and determines what to replay.
 func (f *Frontier) open(ctx context.Context, p int, epoch uint64, restored bool) (_ *partitionLoop, err error) {
 	log := f.log.With("partition", p)
 	if err := f.readEra(ctx); err != nil {
@@ -183,7 +183,7 @@ func (p *partitionLoop) recount() {
 	p.f.renders.recount(&p.counted.Renders, now.Renders)
 }
 
-// reserve takes room in FETCH. What is not used is given back by recount.
+// reserve takes capacity in FETCH. recount returns the unused part.
 func (p *partitionLoop) reserve() state.FetchCapacity {
 	room := state.FetchCapacity{Requests: p.f.requests.reserve(), Renders: p.f.renders.reserve()}
 	p.counted.Requests += room.Requests
@@ -222,7 +222,7 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 			full := p.publishing >= maxPublishing
 			p.recordSequences(sent)
 			if !full {
-				continue // where a request is can wait for the next turn's commit
+				continue // recording a sequence can wait for the next turn's commit
 			}
 		case <-timer.C:
 			if p.batchUntil > 0 && !p.isDue() {
@@ -231,8 +231,8 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 				continue
 			}
 		}
-		// On a busy machine more arrives while others run, and a turn costs little
-		// more for more messages; on an idle one this returns at once.
+		// On a busy machine more messages arrive while others run, and a turn costs little more for
+		// more messages; on an idle one this returns at once.
 		runtime.Gosched()
 		if err := p.turn(ctx, first); err != nil {
 			return err
@@ -242,8 +242,9 @@ func (p *partitionLoop) loop(ctx context.Context) error {
 	}
 }
 
-// gather has what arrives wait for the next turn, as long as the hosts allow: where all rest, a result that is applied
-// later makes no request later, and a turn for many messages costs little more than one for each.
+// gather delays incoming messages until the next turn, as long as the hosts allow. While all hosts
+// wait, a result that is applied later delays no request, and a turn for many messages costs little
+// more than one for each.
 func (p *partitionLoop) gather() {
 	p.batchUntil = 0
 	now := p.state.Now()
@@ -252,8 +253,8 @@ func (p *partitionLoop) gather() {
 	}
 }
 
-// turn applies what has arrived, dispatches, commits; then it publishes, then
-// it acknowledges.
+// turn applies buffered messages, dispatches, commits, then publishes. The commit acknowledges the
+// messages.
 func (p *partitionLoop) turn(ctx context.Context, first *partition.ReaderMessage) error {
 	began := time.Now()
 	now := p.state.Now()
@@ -280,8 +281,8 @@ func (p *partitionLoop) turn(ctx context.Context, first *partition.ReaderMessage
 	return nil
 }
 
-// applyBuffered applies what has arrived, without waiting. Results go first: they
-// make room.
+// applyBuffered applies the messages that have arrived, without waiting. Results go first: they
+// free capacity.
 func (p *partitionLoop) applyBuffered(ctx context.Context, first *partition.ReaderMessage) error {
 	if first != nil {
 		if err := p.apply(ctx, first); err != nil {
@@ -305,7 +306,8 @@ func (p *partitionLoop) applyBuffered(ctx context.Context, first *partition.Read
 	return nil
 }
 
-// apply brings one message into the state. A turn ends within a batch only where a deleted crawl is forgotten.
+// apply applies one message to the state. A turn ends within a batch only where a deleted crawl is
+// forgotten.
 func (p *partitionLoop) apply(ctx context.Context, m *partition.ReaderMessage) error {
 	parts, err := m.Parts()
 	if err != nil {
@@ -321,10 +323,10 @@ func (p *partitionLoop) apply(ctx context.Context, m *partition.ReaderMessage) e
 	return nil
 }
 
-// applyPart reads the time again: by that of the turn's beginning, a response would have
-// ended before it did, and the next request to its host would come too soon.
+// applyPart reads the time again: with the time at which the turn began, a response would seem to
+// end before it did, and the next request to its host would come too soon.
 func (p *partitionLoop) applyPart(ctx context.Context, m *stages.Message) error {
-	waited := time.Since(m.Taken) // before now, or it would count what passes between the two
+	waited := time.Since(m.Taken) // before now, to exclude the time between the two
 	now := p.state.Now()
 	if m.Stream == messages.StreamResults {
 		return p.applyResult(ctx, m, waited, now)
@@ -332,7 +334,8 @@ func (p *partitionLoop) applyPart(ctx context.Context, m *stages.Message) error 
 	return p.applyCandidates(ctx, m, now)
 }
 
-// applyResult applies a result that has waited for this turn: the host rests from the end of the response.
+// applyResult applies a result that has waited for this turn: the host's delay counts from the end
+// of the response.
 func (p *partitionLoop) applyResult(ctx context.Context, m *stages.Message, waited time.Duration, now int64) error {
 	res, err := messages.DecodeResult(m.Data)
 	if err != nil {
@@ -378,8 +381,8 @@ func (p *partitionLoop) forgetDeleted(ctx context.Context, crawl string, rev uin
 	return err
 }
 
-// checkOrigin returns an error unless candidates came on the subject of their source, crawl and partition: the permissions of
-// stages are those of subjects.
+// checkOrigin returns an error unless candidates arrived on the subject of their source, crawl and
+// partition: the permissions of stages are by subject.
 func checkOrigin(m *stages.Message, c *messages.Candidates, partition int) error {
 	if want := messages.SubjectURLs(c.Source, c.Crawl, partition); m.Subject != want {
 		return fmt.Errorf("source %s of crawl %s: must be published to %s, and came on %s", c.Source, c.Crawl, want, messages.Clip(m.Subject))
@@ -387,8 +390,8 @@ func checkOrigin(m *stages.Message, c *messages.Candidates, partition int) error
 	return nil
 }
 
-// commitTurn makes a turn durable with the positions it has reached, and then
-// acknowledges what it applied.
+// commitTurn makes a turn durable with the positions it has reached, and then acknowledges the
+// applied messages.
 func (p *partitionLoop) commitTurn(ctx context.Context, now int64) error {
 	// Before the commit: after it the message is not read again.
 	if err := p.f.pub.Publish(ctx, p.dead...); err != nil {
@@ -410,8 +413,7 @@ func (p *partitionLoop) commitTurn(ctx context.Context, now int64) error {
 	return nil
 }
 
-// due collects the requests to send now: those that are due for the first
-// time, and those that got lost.
+// due returns the requests to send now: new ones that are due, and lost ones.
 func (p *partitionLoop) due(ctx context.Context, now int64) ([]outgoing, error) {
 	if p.f.cfg.Offline || p.publishing >= maxPublishing {
 		return nil, nil
@@ -437,7 +439,7 @@ func (p *partitionLoop) due(ctx context.Context, now int64) ([]outgoing, error) 
 	return out, nil
 }
 
-// idInFetch returns the identity of a message in FETCH, "" if it is not there any more.
+// idInFetch returns the identity of a message in FETCH, "" if it is no longer there.
 func (p *partitionLoop) idInFetch(ctx context.Context, seq uint64) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
@@ -451,7 +453,7 @@ func (p *partitionLoop) idInFetch(ctx context.Context, seq uint64) (string, erro
 	return m.ID(), nil
 }
 
-// untilWake is how long the loop may wait for a message.
+// untilWake returns how long the loop may wait for a message.
 func (p *partitionLoop) untilWake() time.Duration {
 	now := p.state.Now()
 	switch {
@@ -461,14 +463,14 @@ func (p *partitionLoop) untilWake() time.Duration {
 		return starved
 	}
 	next := p.state.NextDue()
-	if p.slack > 0 { // hosts that are due within a moment are asked in one turn
+	if p.slack > 0 { // one turn serves hosts that are due at almost the same time
 		moment := p.slack / 10
 		next = (min(next, now+p.slack) + moment - 1) / moment * moment
 	}
 	return time.Duration(min(max(next-now, 0), int64(time.Second)))
 }
 
-// isDue reports whether there is something to do in a turn without a message.
+// isDue reports whether a turn without a message has work to do.
 func (p *partitionLoop) isDue() bool {
 	now := p.state.Now()
 	return p.state.TimersPending() || p.state.HasDue(now) || p.state.NextDue() <= now

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// PartitionSelector says which partitions a process takes.
+// PartitionSelector defines which partitions a process owns: fair, all, or a list.
 type PartitionSelector string
 
-// Ways to take partitions, beside a list.
+// Values of a PartitionSelector other than a list.
 const (
-	TakeFair PartitionSelector = "fair" // a share, as large as that of the others
+	TakeFair PartitionSelector = "fair" // an equal share among the processes
 	TakeAll  PartitionSelector = "all"  // all or none
 )
 
-// Partitions returns the partitions of a list such as "0-7,12", of n; nil for
-// the other ways.
+// Partitions returns the partitions of a list such as "0-7,12", out of n; nil for TakeFair and
+// TakeAll.
 func (s PartitionSelector) Partitions(n int) ([]int, error) {
 	if s == TakeFair || s == TakeAll {
 		return nil, nil

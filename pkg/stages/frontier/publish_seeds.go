@@ -8,7 +8,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// postSeeds publishes the seeds that the state has found to be due.
+// postSeeds publishes the seeds that are due.
 func (p *partitionLoop) postSeeds() {
 	seeds := p.state.Seeds.Pending()
 	if len(seeds) == 0 {
@@ -21,8 +21,8 @@ func (p *partitionLoop) postSeeds() {
 	}
 }
 
-// publishSeeds carries seeds of specs to URLS, one message after the other. A stream that
-// is full holds up this goroutine, and never the loop, which makes the room.
+// publishSeeds publishes seeds of specs to URLS, one message after the other. A full stream blocks
+// this goroutine, and never the loop, which frees the capacity.
 func (p *partitionLoop) publishSeeds(ctx context.Context) error {
 	for {
 		select {

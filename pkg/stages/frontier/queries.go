@@ -9,10 +9,10 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// answers answers the questions about a partition.
+// answers answers queries about a partition.
 type answers struct{ *partitionLoop }
 
-// answer replies to a question.
+// answer replies to a query.
 func (p *partitionLoop) answer(q queuedQuery) { answers{p}.answer(q) }
 
 func (a answers) answer(q queuedQuery) {
@@ -44,7 +44,7 @@ func (a answers) answer(q queuedQuery) {
 	}
 }
 
-// claim answers a fetcher that was given a request again.
+// claim answers a fetcher whose request may have been done before.
 func (a answers) claim(payload []byte, claimant string) (messages.ClaimReply, error) {
 	ask, err := messages.DecodeRequest(payload)
 	if err != nil {
@@ -53,7 +53,7 @@ func (a answers) claim(payload []byte, claimant string) (messages.ClaimReply, er
 	return a.state.Requests.Claim(ask, claimant, func() bool { return a.hasAllResults(ask.Crawl) }), nil
 }
 
-// hasAllResults reports whether every result of a crawl that is stored is applied.
+// hasAllResults reports whether every stored result of a crawl is applied.
 func (a answers) hasAllResults(crawl string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -61,18 +61,18 @@ func (a answers) hasAllResults(crawl string) bool {
 	return err == nil && last <= a.state.Positions()[messages.StreamResults].Sequence
 }
 
-// surveyRest is how many times as long as a survey took it is taken for true: people
-// who look must not slow down what they look at.
+// surveyRest is how long a survey is cached, as a multiple of the time it took: users who watch a
+// crawl must not slow it down.
 const surveyRest = 20
 
-// surveyed is a survey that was made.
+// surveyed is a cached survey.
 type surveyed struct {
 	frontierapi.Survey
 	about frontierapi.Query
 	until time.Time
 }
 
-// survey answers OpSurvey, with the last answer if it is fresh.
+// survey answers OpSurvey, from the cache if the last answer is fresh.
 func (a answers) survey(about frontierapi.Query) (frontierapi.Survey, error) {
 	if a.surveyed.about != about || !time.Now().Before(a.surveyed.until) {
 		began := time.Now()

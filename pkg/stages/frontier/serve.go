@@ -18,13 +18,11 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Service is the name under which frontiers answer questions, for
-// `nats micro info`.
+// Service is the name under which frontiers answer queries, for `nats micro info`.
 const Service = "seine-frontier-questions"
 
-// serve answers questions until ctx is done. Every frontier hears those about a
-// partition, and its owner answers; what is about a crawl as a whole, any may
-// answer.
+// serve answers queries until ctx is done. Every frontier receives the queries about a partition,
+// and its owner answers; any frontier may answer those about a crawl.
 func (f *Frontier) serve(ctx context.Context) error {
 	svc, err := micro.AddService(f.bus.NC, micro.Config{
 		Name: Service, Version: version.Number, Description: "What became of a crawl, a host, a URL; pause, resume, cancel, delete",
@@ -57,8 +55,7 @@ func (f *Frontier) serve(ctx context.Context) error {
 	return nil
 }
 
-// forward gives a question to the loop of the partition that it is about, if
-// this process owns it.
+// forward passes a query to the loop of its partition, if this process owns it.
 func (f *Frontier) forward(r micro.Request) {
 	op, p, err := partitionOf(r.Subject())
 	if err != nil {
@@ -72,7 +69,7 @@ func (f *Frontier) forward(r micro.Request) {
 	}
 	select {
 	case part.queries <- queuedQuery{op, r}:
-	default: // so many that it would be too late
+	default: // the queue is so long that the answer would be late
 	}
 }
 
@@ -85,13 +82,13 @@ func partitionOf(subject string) (op string, p int, err error) {
 	return parts[2], p, err
 }
 
-// queuedQuery is a question for a partition.
+// queuedQuery is a query for a partition.
 type queuedQuery struct {
 	op string
 	micro.Request
 }
 
-// respond answers with a value, or with what went wrong.
+// respond answers with a value, or with an error.
 func respond(r micro.Request, reply any, err error) error {
 	if err != nil {
 		reply = frontierapi.Failure{Error: err.Error()}
@@ -102,9 +99,9 @@ func respond(r micro.Request, reply any, err error) error {
 	return nil
 }
 
-// control changes the state of a crawl or of a host, by changing the spec of
-// the crawl, or deletes it: so it is durable, and every stage sees it. It answers while the asker
-// still waits, whatever the bucket does: others wait for their turn.
+// control changes the state of a crawl or of a host in the spec of the crawl, or deletes the crawl.
+// So the change is durable, and every stage sees it. It answers before the client's timeout, even
+// if the bucket is slow, since other commands wait for their turn.
 func (f *Frontier) control(ctx context.Context, r micro.Request) {
 	ctx, cancel := context.WithTimeout(ctx, frontierapi.ControlTimeout)
 	defer cancel()

@@ -13,24 +13,24 @@ import (
 	"seine/pkg/messages"
 )
 
-// snapshotter makes snapshots of a partition while that works on.
+// snapshotter makes snapshots of a partition in the background.
 type snapshotter struct {
 	tasks   sync.WaitGroup
-	ctx     context.Context // of what it saves
+	ctx     context.Context // of its saves
 	cut     context.CancelFunc
 	last    time.Time     // when the last one began
-	took    time.Duration // that the last one took
+	took    time.Duration // duration of the last one
 	at      map[string]messages.Position
-	removed int // crawls that the owner had removed by then: see state.Removals.Count
+	removed int // crawls that had been removed by then: see state.Removals.Count
 	running bool
 	saved   chan snapshotResult
-	looked  time.Time   // when the pressure was looked at
-	urgent  atomic.Bool // a stream fills up with what is not in a snapshot
+	looked  time.Time   // when the pressure was last checked
+	urgent  atomic.Bool // over maxPressure of a stream's limit is not covered by a snapshot
 
-	pressing atomic.Bool // and will soon be full
+	pressing atomic.Bool // the stream will soon be full
 }
 
-// snapshotResult is how a snapshot ended.
+// snapshotResult is the outcome of a snapshot.
 type snapshotResult struct {
 	took    time.Duration
 	at      map[string]messages.Position
@@ -38,17 +38,17 @@ type snapshotResult struct {
 	err     error
 }
 
-// minIntervalFactor is how many times longer than it took a snapshot is believed: a
-// large state costs at most a twentieth of the time.
+// minIntervalFactor is the least interval between snapshots, as a multiple of the time that the
+// last one took: a large state costs at most a twentieth of the time.
 const minIntervalFactor = 20
 
-// cooldownFactor is how many times longer than a snapshot of one partition took the next
-// one of any waits: so those of a large state, which all become urgent together,
-// do not stop its work for as long as they take.
+// cooldownFactor is the least time between a snapshot and the next one of any partition, as a
+// multiple of its duration. So the snapshots of a large state, which all become urgent together, do
+// not block its work for their total duration.
 const cooldownFactor = 3
 
-// begin is called when the partition is opened. One whose state has moved here
-// makes a snapshot soon: the last one is from the owner before.
+// begin is called when the partition is opened. A partition that was restored makes a snapshot
+// soon, since the last one is from its former owner.
 func (s *snapshotter) begin(ctx context.Context, p *partitionLoop, restored bool) error {
 	s.saved = make(chan snapshotResult, 1)
 	s.ctx, s.cut = context.WithCancel(p.f.saves)
@@ -60,15 +60,15 @@ func (s *snapshotter) begin(ctx context.Context, p *partitionLoop, restored bool
 		s.at = snap.Positions
 	}
 	if !restored {
-		// Partitions opened together would be due together ever after.
+		// Partitions opened together would otherwise always be due together.
 		spread := time.Duration(p.f.cfg.SnapshotEvery) / time.Duration(p.f.bus.Layout.Partitions)
 		s.last = time.Now().Add(-spread * time.Duration(p.partition))
 	}
 	return err
 }
 
-// end lets what is being saved end with the lease of the partition: an owner without
-// one has nothing to save. What it returns ends that.
+// end cancels saves when the lease of the partition is lost: without a lease the owner has nothing
+// to save. The returned function stops that.
 func (s *snapshotter) end(ctx context.Context) func() bool {
 	return context.AfterFunc(ctx, func() {
 		if errors.Is(context.Cause(ctx), partition.ErrLost) {
@@ -77,7 +77,7 @@ func (s *snapshotter) end(ctx context.Context) func() bool {
 	})
 }
 
-// close waits, and gives back what begin has taken.
+// close waits for the tasks, and releases the context of begin.
 func (s *snapshotter) close() {
 	s.tasks.Wait()
 	if s.cut != nil {
@@ -85,8 +85,8 @@ func (s *snapshotter) close() {
 	}
 }
 
-// maybeSnapshot makes a snapshot when it is time. It is called between turns, when
-// the store has a whole state.
+// maybeSnapshot makes a snapshot when it is due. It is called between turns, when the store has a
+// complete state.
 func (s *snapshotter) maybeSnapshot(p *partitionLoop) {
 	if p.f.cfg.SnapshotEvery == 0 {
 		return
@@ -117,12 +117,12 @@ func (s *snapshotter) maybeSnapshot(p *partitionLoop) {
 	})
 }
 
-// afterRemoval is the least time between two snapshots when a deleted crawl was
-// forgotten since the last: a deletion waits for it, as the streams keep
-// its messages until then. Crawls that are deleted together need one.
+// afterRemoval is the least time between two snapshots if a deleted crawl was forgotten since the
+// last. A deletion waits for the snapshot, as the streams keep its messages until then. Crawls that
+// are deleted together need one.
 const afterRemoval = 5 * time.Second
 
-// interval is the least time between two snapshots.
+// interval returns the least time between two snapshots.
 func (s *snapshotter) interval(p *partitionLoop) time.Duration {
 	every := time.Duration(p.f.cfg.SnapshotEvery)
 	if s.removed != p.state.Removals.Count() {
@@ -131,8 +131,9 @@ func (s *snapshotter) interval(p *partitionLoop) time.Duration {
 	return every
 }
 
-// checkPressure asks now and then how much a stream must keep without a snapshot: it
-// would be full before the next is due.
+// checkPressure queries at most every pressureEvery how much a stream must keep for lack of a
+// snapshot. It marks the snapshot as urgent above maxPressure: the stream could be full before the
+// next is due.
 func (s *snapshotter) checkPressure(p *partitionLoop) {
 	if s.running || time.Since(s.looked) < pressureEvery {
 		return
@@ -148,9 +149,8 @@ func (s *snapshotter) checkPressure(p *partitionLoop) {
 	})
 }
 
-// first reports whether the partition has no snapshot and none was tried. It needs
-// one soon, even an empty one: without one, a takeover reads the
-// streams from their beginning.
+// first reports whether the partition has no snapshot and none was attempted. It needs one soon,
+// even an empty one: without one, a takeover reads the streams from their beginning.
 func (s *snapshotter) first() bool { return s.at == nil && s.took == 0 }
 
 func (s *snapshotter) unchanged(p *partitionLoop) bool {
@@ -168,7 +168,7 @@ func (s *snapshotter) note(p *partitionLoop, done snapshotResult) {
 	s.urgent.Store(false)
 }
 
-// snapshotTime bounds one snapshot.
+// snapshotTime bounds the duration of one snapshot.
 const snapshotTime = 30 * time.Minute
 
 // save writes a snapshot to the object store.
@@ -186,8 +186,8 @@ func (p *partitionLoop) save(ctx context.Context, v *state.View, at map[string]m
 	return snapshotResult{took: time.Since(began), at: at, err: err}
 }
 
-// finalSnapshot makes a last snapshot for the next owner, who would else have to
-// replay what happened since the one before.
+// finalSnapshot makes a last snapshot for the next owner, which would otherwise have to replay
+// everything since the one before.
 func (p *partitionLoop) finalSnapshot() {
 	p.saver.tasks.Wait()
 	if p.f.cfg.SnapshotEvery == 0 {

@@ -9,7 +9,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// specSource gives a partition the specs as they are stored in NATS.
+// specSource gives a partition the specs that are stored in NATS.
 type specSource struct {
 	*stages.Specs
 	f   *Frontier
@@ -30,7 +30,7 @@ func (f *Frontier) rules(ctx context.Context, crawl string, rev uint64) (*state.
 	return f.compiledFor(crawl, spec)
 }
 
-// setFor returns what is compiled of a spec.
+// setFor returns the compiled rules of a spec.
 func (f *Frontier) setFor(spec *crawlspec.Spec) (*state.RuleSet, error) {
 	if set, ok := f.sets.Get(spec); ok {
 		return set, nil

@@ -11,20 +11,18 @@ import (
 	"seine/pkg/messages"
 )
 
-// takeover makes a store the one that has the live state of a partition.
+// takeover makes a store the one with the live state of a partition.
 type takeover struct{ *Frontier }
 
-// ErrForeignState is returned when the state of a partition is in another
-// store than this one, and cannot be made again from a snapshot or from the
-// streams.
+// ErrForeignState is returned when the state of a partition is in another store, and cannot be
+// restored from a snapshot or from the streams.
 var ErrForeignState = errors.New("the state of this partition is in another frontier's store")
 
-// run makes sure that the store has the state of a partition, and that it
-// is the only one that continues with it. The binding of the partition says where
-// its state is. If that is another store, the newest snapshot is taken in, and
-// what happened since is replayed from the streams: see catchUp.replay. So it is if this
-// store has lost its last commits with the power of its machine, and is behind the
-// snapshot. It reports whether the replay is still to be done.
+// run makes sure that the store has the state of a partition, and is the only one that continues
+// with it. The binding of the partition names the store with its state. If that is another store,
+// run restores the newest snapshot, and catchUp.replay replays later messages from the streams. It
+// does the same if this store lost its last commits in a power failure and is behind the snapshot.
+// It reports whether the replay is still to be done.
 func (t takeover) run(ctx context.Context, p int, epoch uint64) (restored bool, err error) {
 	bound, err := t.snapshots.Binding(ctx, p)
 	if err != nil {
@@ -43,13 +41,12 @@ func (t takeover) run(ctx context.Context, p int, epoch uint64) (restored bool, 
 	return restored, err
 }
 
-// restoreTries bounds how often a snapshot that is gone is looked for again.
+// restoreTries bounds the attempts to find a snapshot that has been replaced.
 const restoreTries = 5
 
-// takeIn brings the state of a partition to that of its newest snapshot, unless the
-// store already has the live state. The snapshot is fenced first: otherwise an owner
-// that has lost the partition, and does not know, could replace it at any moment,
-// and what the streams have since be purged.
+// takeIn restores the newest snapshot of a partition, unless the store already has the live state.
+// It fences the snapshot first: otherwise a former owner that does not know of its loss could
+// replace it at any moment, and later messages could then be purged from the streams.
 func (t takeover) takeIn(ctx context.Context, p int, epoch uint64, own bool, from string) error {
 	for try := 1; ; try++ {
 		snap, found, err := t.snapshots.Fence(ctx, p, epoch)
@@ -71,14 +68,14 @@ func (t takeover) takeIn(ctx context.Context, p int, epoch uint64, own bool, fro
 			return t.withoutSnapshot(p, own, from, err)
 		}
 		now, _, nerr := t.snapshots.Newest(ctx, p)
-		if nerr != nil || now.Object == snap.Object { // it was not replaced, it is lost
+		if nerr != nil || now.Object == snap.Object { // the snapshot was not replaced but lost
 			return t.withoutSnapshot(p, own, from, errors.Join(err, nerr))
 		}
 	}
 }
 
-// withoutSnapshot adds to the error of a snapshot that is damaged or lost where the
-// state can be had from instead. To continue without it would lose URLs.
+// withoutSnapshot adds to the error of a damaged or lost snapshot from where else the state can be
+// restored. To continue without it would lose URLs.
 func (t takeover) withoutSnapshot(p int, own bool, from string, err error) error {
 	switch {
 	case !errors.Is(err, partition.ErrSnapshotDamaged) && !errors.Is(err, partition.ErrSnapshotGone):
@@ -91,8 +88,8 @@ func (t takeover) withoutSnapshot(p int, own bool, from string, err error) error
 		err, p, from, t.store.ID, messages.BucketSnapshots)
 }
 
-// restore makes the state of a partition that of its newest snapshot, or empty if
-// there is none and the streams have everything.
+// restore replaces the state of a partition by its newest snapshot, or by an empty state if there
+// is none and the streams are complete.
 func (t takeover) restore(ctx context.Context, p int, snap partition.Snapshot, found bool, from string) error {
 	began := time.Now()
 	if !found {
@@ -115,7 +112,7 @@ func (t takeover) restore(ctx context.Context, p int, snap partition.Snapshot, f
 	return nil
 }
 
-// loadSnapshot brings a partition of the store to the state of a snapshot.
+// loadSnapshot replaces a partition of the store by a snapshot.
 func (t takeover) loadSnapshot(ctx context.Context, p int, snap partition.Snapshot) error {
 	if snap.Format != state.Format {
 		return fmt.Errorf("snapshot of partition %d has format %d, this build reads %d", p, snap.Format, state.Format)
@@ -128,7 +125,8 @@ func (t takeover) loadSnapshot(ctx context.Context, p int, snap partition.Snapsh
 	return t.store.Replace(ctx, p, r)
 }
 
-// purged returns where a stream begins from which something was purged that the frontier reads, "" if nothing was.
+// purged describes the beginning of a stream that the frontier reads and from which messages were
+// purged, "" if none were.
 func (f *Frontier) purged(ctx context.Context) (string, error) {
 	for _, name := range []string{messages.StreamURLs, messages.StreamResults} {
 		s, err := f.bus.JS.Stream(ctx, name)

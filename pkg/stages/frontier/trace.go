@@ -14,8 +14,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// traceRequest starts the span of a request that is about to be published, if its
-// visit is one of those to be traced, and tells the fetcher.
+// traceRequest starts the span of a request that is about to be published, if its visit is sampled,
+// and adds the trace to the message for the fetcher.
 func (p *partitionLoop) traceRequest(ctx context.Context, o *outgoing, m *nats.Msg, spans []trace.Span) []trace.Span {
 	tracer := p.f.bus.Tracer
 	if !tracer.Samples() {
@@ -33,13 +33,13 @@ func (p *partitionLoop) traceRequest(ctx context.Context, o *outgoing, m *nats.M
 	return append(spans, span)
 }
 
-// subjectOf is what a request is about.
+// subjectOf returns the context of a request.
 func subjectOf(m *messages.Request) stages.MessageContext {
 	return stages.MessageContext{Crawl: m.Crawl, URL: m.URL, Visit: m.Visit, Attempt: m.Attempt}
 }
 
-// fetchLife returns when FETCH was created, which is part of a trace's identity. It
-// is not asked where no visit is traced.
+// fetchLife returns when FETCH was created, which is part of a trace's identity. It returns zero
+// without a query if no visit is traced.
 func (f *Frontier) fetchLife(ctx context.Context) (time.Time, error) {
 	if !f.bus.Tracer.Samples() {
 		return time.Time{}, nil
@@ -51,11 +51,10 @@ func (f *Frontier) fetchLife(ctx context.Context) (time.Time, error) {
 	return s.CachedInfo().Created, nil
 }
 
-// traceApplied begins the span of a message that is being applied, which ends with
-// the turn.
+// traceApplied begins the span of a message that is being applied, which ends with the turn.
 func (p *partitionLoop) traceApplied(m *stages.Message, subject stages.MessageContext, more ...attribute.KeyValue) {
 	if p.state.Replaying() {
-		return // it was traced when it came first
+		return // it was traced when it was first applied
 	}
 	p.traced.Add(p.f.bus.Tracer, "apply", m.Header, func() []attribute.KeyValue {
 		attrs := append(stages.MessageAttributes(messages.StageFrontier, m), subject.Attributes()...)
@@ -63,5 +62,5 @@ func (p *partitionLoop) traceApplied(m *stages.Message, subject stages.MessageCo
 	})
 }
 
-// found is how many URLs a message of URLS has.
+// found is the number of URLs in a message of URLS.
 const found = attribute.Key("seine.urls")

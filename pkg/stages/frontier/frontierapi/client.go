@@ -17,33 +17,33 @@ import (
 	"seine/pkg/stages"
 )
 
-// Client asks the frontiers of a cluster, whichever process owns what.
+// Client queries the frontiers of a cluster, whichever process owns a partition.
 type Client struct{ Bus *stages.Bus }
 
-// ErrUnanswered is returned when a partition has no owner that answers.
+// ErrUnanswered is returned when no owner of a partition answers.
 var ErrUnanswered = errors.New("no frontier answers")
 
 const (
-	// questionTimeout bounds a question to one partition.
+	// questionTimeout bounds a query to one partition.
 	questionTimeout = 5 * time.Second
-	// ControlTimeout bounds what a frontier takes to change a spec.
+	// ControlTimeout bounds the time that a frontier takes to change a spec.
 	ControlTimeout = questionTimeout - time.Second
-	// firstAnswer is how long the first try waits for an answer; each further one
-	// waits twice as long. A frontier that is about to take the partition, or just
-	// gave it up, hears a question and does not answer.
+	// firstAnswer is how long the first attempt waits for an answer; each further one waits twice
+	// as long. A frontier that is about to acquire the partition, or has just released it, receives
+	// a query and does not answer.
 	firstAnswer = 100 * time.Millisecond
 )
 
-// Status returns how a crawl stands, over all partitions. Whether it has come to an end is
-// another question: see CheckEnded.
+// Status returns the status of a crawl over all partitions. It does not tell whether the crawl has
+// ended: see CheckEnded.
 func (c Client) Status(ctx context.Context, crawl string) (CrawlStatus, error) {
 	parts, err := c.partitions(ctx, crawl)
 	return sum(parts), err
 }
 
-// Awake returns the crawls in which something is to happen in some partition, sorted.
-// The others have ended, were never fed, or wait for what the partition has not read
-// yet. Of a hundred thousand it may leave some out.
+// Awake returns the crawls with work left in some partition, sorted. The others have ended, never
+// had seeds, or wait for messages that the partition has not read yet. Of a hundred thousand crawls
+// it may omit some.
 func (c Client) Awake(ctx context.Context) ([]string, error) {
 	parts, err := c.statuses(ctx, Query{Awake: true})
 	if err != nil {
@@ -59,14 +59,14 @@ func (c Client) Awake(ctx context.Context) ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-// Due reports whether some host could be asked now for a crawl.
+// Due reports whether a request of a crawl could be sent to some host now.
 func (c Client) Due(ctx context.Context, crawl string) (bool, error) {
 	parts, err := c.statuses(ctx, Query{Crawl: crawl, Due: true})
 	return slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Due }), err
 }
 
-// Settled reports whether all partitions have applied everything that the streams hold. Until then they may report a crawl
-// that has ended as running, and not count seeds that are stored.
+// Settled reports whether all partitions have applied everything that the streams hold. Until then
+// they may report a crawl that has ended as running, and not count stored seeds.
 func (c Client) Settled(ctx context.Context) (bool, error) {
 	parts, err := c.statuses(ctx, Query{})
 	if err != nil || slices.ContainsFunc(parts, func(p PartitionStatus) bool { return p.Settling }) {
@@ -75,8 +75,8 @@ func (c Client) Settled(ctx context.Context) (bool, error) {
 	return c.drained(ctx, "*", parts)
 }
 
-// Replaying returns the partitions whose owner still applies what the streams hold beyond
-// their state.
+// Replaying returns the partitions whose owners still apply the messages that the streams hold
+// beyond their state.
 func (c Client) Replaying(ctx context.Context) (all []int, err error) {
 	parts, err := c.statuses(ctx, Query{})
 	for i := range parts {
@@ -110,7 +110,7 @@ func sum(parts []PartitionStatus) (total CrawlStatus) {
 	return total
 }
 
-// Partition returns how a crawl stands in one partition.
+// Partition returns the status of a crawl in one partition.
 func (c Client) Partition(ctx context.Context, crawl string, p int) (st PartitionStatus, err error) {
 	err = c.queryPartition(ctx, OpStatus, p, Query{Crawl: crawl}, &st)
 	return st, err
@@ -134,8 +134,8 @@ func queryAll[T any](ctx context.Context, c Client, op string, q Query) ([]T, er
 	return parts, g.Wait()
 }
 
-// Slowest returns the hosts with the longest mean request, over all partitions, of one crawl
-// unless that is empty.
+// Slowest returns the hosts with the longest mean request, over all partitions; only those of crawl
+// unless it is empty.
 func (c Client) Slowest(ctx context.Context, crawl string, top int) ([]HostStatus, error) {
 	parts, err := queryAll[[]HostStatus](ctx, c, OpHosts, Query{Crawl: crawl, Top: top})
 	if err != nil {
@@ -144,7 +144,7 @@ func (c Client) Slowest(ctx context.Context, crawl string, top int) ([]HostStatu
 	return KeepSlowest(slices.Concat(parts...), top), nil
 }
 
-// Explain returns what became of a URL, which is made canonical first.
+// Explain returns the state of a URL and its reasons. It canonicalizes the URL first.
 func (c Client) Explain(ctx context.Context, crawl, url string) (Explanation, error) {
 	var e Explanation
 	canonical, err := weburl.CanonicalizeRoute(url)
@@ -156,7 +156,7 @@ func (c Client) Explain(ctx context.Context, crawl, url string) (Explanation, er
 	return e, err
 }
 
-// queryPartition sends a query to a partition, and repeats it until there is an answer.
+// queryPartition sends a query to a partition, and repeats it until it is answered.
 func (c Client) queryPartition(ctx context.Context, op string, p int, q Query, reply any) error {
 	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
@@ -190,7 +190,7 @@ func (c Client) request(ctx context.Context, subject string, q, reply any) error
 	return nil
 }
 
-// Host returns what is known of a host, "www.example.org" or with a port.
+// Host returns the state of a host, "www.example.org" or with a port.
 func (c Client) Host(ctx context.Context, host string) (HostStatus, error) {
 	var st HostStatus
 	url, err := weburl.Canonicalize("http://" + host + "/")
@@ -202,8 +202,8 @@ func (c Client) Host(ctx context.Context, host string) (HostStatus, error) {
 	return st, err
 }
 
-// SetState pauses, resumes or cancels a crawl, or, if host is not empty, what
-// it wants of one host. It returns the revision of the spec with the new state.
+// SetState pauses, resumes or cancels a crawl, or, if host is not empty, its work on one host. It
+// returns the revision of the spec with the new state.
 func (c Client) SetState(ctx context.Context, crawl, host string, state crawlspec.RunState) (uint64, error) {
 	return c.control(ctx, Control{Crawl: crawl, Host: host, State: state})
 }
@@ -218,14 +218,14 @@ func (c Client) control(ctx context.Context, order Control) (uint64, error) {
 	return reply.Rev, err
 }
 
-// Delete deletes a crawl everywhere but in outputs, and returns the revision of the
-// deletion. The deletion is complete when Remaining reports nothing; it continues without a caller.
+// Delete deletes a crawl everywhere except in outputs, and returns the revision of the deletion.
+// The deletion is complete when Remaining returns 0; it continues without a caller.
 func (c Client) Delete(ctx context.Context, crawl string) (uint64, error) {
 	return c.control(ctx, Control{Crawl: crawl, Delete: true})
 }
 
-// Remaining returns how many partitions still have something of a crawl that was
-// deleted at a revision, or have not heard of it.
+// Remaining returns how many partitions still have something of a crawl that was deleted at a
+// revision, or do not know of the deletion.
 func (c Client) Remaining(ctx context.Context, crawl string, rev uint64) (n int, err error) {
 	parts, err := c.partitions(ctx, crawl)
 	if err != nil {

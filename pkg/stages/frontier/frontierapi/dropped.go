@@ -6,20 +6,21 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Dropped is what of the URLs that wait one more pattern of exclude would drop, as far as was looked.
+// Dropped is how many of the waiting URLs one more exclude pattern would drop, among those that
+// were checked.
 type Dropped struct {
-	Waiting int64    `json:"waiting"` // URLs that wait for their host, or for another attempt, and were looked at
+	Waiting int64    `json:"waiting"` // checked URLs that wait for their host, or for another attempt
 	URLs    int64    `json:"urls"`    // those of them that the pattern matches
 	Some    []string `json:"some,omitempty"`
-	// Partial says that there are more URLs than were looked at: these are a sample, by hash.
+	// Partial means that not all URLs were checked: these are a sample, by hash.
 	Partial bool `json:"partial,omitempty"`
 }
 
-// MaxDropped is how many URLs Dropped has of each partition.
+// MaxDropped is the maximum number of URLs in Dropped.Some for each partition.
 const MaxDropped = 5
 
-// WouldDrop returns what a pattern of exclude would drop of a crawl; nothing is changed. Each partition looks at 10,000
-// URLs at most, which takes it 20 ms.
+// WouldDrop returns which waiting URLs of a crawl an exclude pattern would drop; it changes
+// nothing. Each partition checks at most 10,000 URLs, which takes 20 ms.
 func (c Client) WouldDrop(ctx context.Context, crawl, pattern string) (all Dropped, err error) {
 	if _, err := crawlspec.CompilePattern(pattern); err != nil {
 		return all, err

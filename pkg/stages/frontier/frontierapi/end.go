@@ -15,18 +15,17 @@ type EndReason string
 // Ends of a crawl.
 const (
 	NotEnded   EndReason = ""
-	Empty      EndReason = "empty"       // it was never fed
+	Empty      EndReason = "empty"       // it never had seeds
 	Complete   EndReason = "complete"    // every URL has reached its end
 	PagesLimit EndReason = "pages_limit" // max_pages were fetched; what is queued stays queued
 	BytesLimit EndReason = "bytes_limit" // max_bytes were fetched
 	TimeLimit  EndReason = "time_limit"  // max_duration has passed
 )
 
-// CheckEnded reports whether a crawl has come to an end, and how it stands. Only
-// the frontier can know: a page is done when the parser's message for it has
-// been applied, and that comes after everything that was found on the page. So
-// when no URL is open in any partition, nothing waits in the streams, and no
-// partition has moved while that was looked at, nothing can happen any more.
+// CheckEnded reports whether a crawl has ended, and returns its status. Only the frontier can know:
+// a page is done when the parser's message for it has been applied, and that comes after every URL
+// found on the page. So the crawl has ended when no URL is open in any partition, no message waits
+// in the streams, and no partition has changed during the check.
 func (c Client) CheckEnded(ctx context.Context, crawl string, spec *crawlspec.Spec) (EndReason, CrawlStatus, error) {
 	before, err := c.partitions(ctx, crawl)
 	if err != nil {
@@ -61,7 +60,7 @@ func (c Client) Drained(ctx context.Context, crawl string) (CrawlStatus, bool, e
 	return sum(parts), drained, err
 }
 
-// moved reports whether anything has happened in a crawl between two looks.
+// moved reports whether anything has happened in a crawl between two status queries.
 func moved(before, after []PartitionStatus) bool {
 	for p := range before {
 		if before[p].Epoch != after[p].Epoch || !before[p].Counters.SameStates(&after[p].Counters) {
@@ -71,11 +70,11 @@ func moved(before, after []PartitionStatus) bool {
 	return false
 }
 
-// working reports whether something is to happen in a crawl that its counters do not show.
+// working reports whether a crawl has work left that its counters do not show.
 func working(parts []PartitionStatus, spec *crawlspec.Spec) bool {
 	return slices.ContainsFunc(parts, func(p PartitionStatus) bool {
 		return p.Reviewing || p.Removing || p.Stalled ||
-			p.Counters.Known() > 0 && spec.AgainDue(p.Again) // it does not know the spec yet
+			p.Counters.Known() > 0 && spec.AgainDue(p.Again) // the partition does not know the spec yet
 	})
 }
 
@@ -101,8 +100,8 @@ func endOf(parts []PartitionStatus, c *Counters, spec *crawlspec.Spec) EndReason
 	return NotEnded
 }
 
-// drained reports whether the partitions have applied everything that the
-// streams hold for the crawl.
+// drained reports whether the partitions have applied everything that the streams hold for the
+// crawl.
 func (c Client) drained(ctx context.Context, crawl string, parts []PartitionStatus) (bool, error) {
 	seeds, err := c.Bus.LastSequence(ctx, messages.StreamSeeds, messages.SubjectSeeds(crawl))
 	if err != nil {

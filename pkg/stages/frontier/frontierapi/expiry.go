@@ -12,8 +12,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// LastChange is when something last happened in a crawl, or its spec changed, whichever
-// is later.
+// LastChange returns the time of the last event in a crawl or of the last change of its spec,
+// whichever is later.
 func LastChange(spec crawlspec.Revision, c *Counters) time.Time {
 	at := time.UnixMilli(c.Changed)
 	if spec.Time.After(at) {
@@ -22,9 +22,9 @@ func LastChange(spec crawlspec.Revision, c *Counters) time.Time {
 	return at.UTC()
 }
 
-// Expiry returns when a crawl that has come to an end is deleted, if it is not fed and
-// its spec is not changed before; the zero time for never. It counts from the end, from
-// when the crawl was last fed, or from when its spec last changed, whichever is latest.
+// Expiry returns when an ended crawl will be deleted, unless it gets seeds or another spec before;
+// the zero time for never. The time counts from the end, the last seeds or the last change of the
+// spec, whichever is latest.
 func (c Client) Expiry(ctx context.Context, crawl string, spec crawlspec.Revision, end EndReason, n *Counters) (time.Time, error) {
 	if spec.Keep == 0 || end == NotEnded || end == Empty {
 		return time.Time{}, nil

@@ -8,12 +8,12 @@ import (
 	"seine/pkg/messages"
 )
 
-// ParseFailed stands in a question for the URLs that were fetched and whose page
-// could not be parsed: the class of their last request is ok.
+// ParseFailed is the class in queries for URLs that were fetched and whose page could not be
+// parsed: the class of their last request is ok.
 const ParseFailed = "parse_error"
 
-// HostGivenUp stands there for the URLs that were not sent, or not again, since their host
-// failed too often in a row.
+// HostGivenUp is the class in queries for URLs that were not sent, or not retried, because their
+// host failed too often in a row.
 const HostGivenUp = "host_given_up"
 
 // FailedURL is a URL whose last visit failed.
@@ -23,14 +23,14 @@ type FailedURL struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// FailedPage is a part of the failed URLs of a crawl in a partition.
+// FailedPage is a page of the failed URLs of a crawl in a partition.
 type FailedPage struct {
 	URLs []FailedURL `json:"urls"`
-	// Next is what Query.After is for the next part, "" if there is none.
+	// Next is the Query.After of the next page, "" if there is none.
 	Next string `json:"next,omitempty"`
 }
 
-// CheckFailure reports whether Failed can be asked for URLs that failed by it.
+// CheckFailure returns an error if class is not valid for Failed.
 func CheckFailure(class string) error {
 	if class != ParseFailed && class != HostGivenUp && !messages.Class(class).Valid() {
 		return fmt.Errorf("unknown class %q: use a class of docs/reference/wire.md, such as gone, timeout or server_error, or %s or %s", class, ParseFailed, HostGivenUp)
@@ -38,8 +38,8 @@ func CheckFailure(class string) error {
 	return nil
 }
 
-// Failed calls do for every URL of a crawl whose last visit failed, by a class
-// or, for "", by any, until do returns an error.
+// Failed calls do for every URL of a crawl whose last visit failed with a class, or with any for
+// "", until do returns an error.
 func (c Client) Failed(ctx context.Context, crawl, class string, do func(*FailedURL) error) error {
 	if class != "" {
 		if err := CheckFailure(class); err != nil {
@@ -66,9 +66,10 @@ func (c Client) Failed(ctx context.Context, crawl, class string, do func(*Failed
 	return nil
 }
 
-// FailedPage returns a part of the failed URLs of a crawl in a partition, by a class or, for "", by any: most at
-// most, or as many as an answer has for 0. After is Next of the part before, "" for the first. A part may have
-// none and not be the last: a frontier looks at so many URLs for one answer.
+// FailedPage returns a page of the failed URLs of a crawl in a partition, with a class or, for "",
+// with any. It has at most most URLs, or as many as fit in an answer if most is 0. after is the
+// Next of the page before, "" for the first. A page may be empty and not be the last, since a
+// frontier checks a limited number of URLs for one answer.
 func (c Client) FailedPage(ctx context.Context, crawl, class string, partition int, after string, most int) (page FailedPage, err error) {
 	err = c.queryPartition(ctx, OpFailed, partition, Query{Crawl: crawl, Class: class, After: after, Top: most}, &page)
 	return page, err

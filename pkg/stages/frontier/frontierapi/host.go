@@ -6,14 +6,13 @@ import (
 	"seine/pkg/messages"
 )
 
-// HostStatus is what the frontier knows of a host.
+// HostStatus is the frontier's state of a host.
 type HostStatus struct {
 	Host     string `json:"host"`
 	Queued   int    `json:"queued"`
 	InFlight int    `json:"in_flight"`
-	// Why says what the host waits for, "" for nothing: delay, backoff,
-	// retry_after, breaker_open, hours, parked (its crawl is paused or has spent
-	// its budget), given_up.
+	// Why is the reason for which the host waits, "" for none: delay, backoff, retry_after,
+	// breaker_open, hours, parked (its crawl is paused or has spent its budget), given_up.
 	Why      string `json:"why,omitempty"`
 	NextMS   int64  `json:"next_ms"`  // no request before, Unix ms
 	DelayMS  int64  `json:"delay_ms"` // between a response and the next request
@@ -23,19 +22,19 @@ type HostStatus struct {
 	Errors   int64  `json:"errors"`
 	Bytes    int64  `json:"bytes"`
 	MeanMS   int64  `json:"mean_ms"` // of a request
-	// Failing is how often the host has failed in a row, SlowedMS the delay that
-	// it earned by refusing, CrawlDelayMS what its robots.txt asks for.
+	// Failing is the number of consecutive failures, SlowedMS the extra delay because the host
+	// refused requests, CrawlDelayMS the Crawl-delay of its robots.txt.
 	Failing      int   `json:"failing,omitempty"`
 	SlowedMS     int64 `json:"slowed_ms,omitempty"`
 	CrawlDelayMS int64 `json:"crawl_delay_ms,omitempty"`
-	// Crawls are those with work for it.
+	// Crawls are the crawls with work for the host.
 	Crawls []HostWork `json:"crawls,omitempty"`
-	// Last are the answers since this frontier has had the host in memory, the
-	// oldest first; only where one host is asked about.
+	// Last are the responses since this frontier loaded the host into memory, the oldest first;
+	// only in answers about one host.
 	Last []Attempt `json:"last,omitempty"`
 }
 
-// HostWork is what one crawl wants of a host.
+// HostWork is the work of one crawl on a host.
 type HostWork struct {
 	Crawl    string `json:"crawl"`
 	Queued   int    `json:"queued"`
@@ -43,7 +42,7 @@ type HostWork struct {
 	Parked   bool   `json:"parked,omitempty"` // paused, cancelled, or over its budget
 }
 
-// Attempt is how one request ended, of the last ones.
+// Attempt is the outcome of one recent request.
 type Attempt struct {
 	AtMS   int64          `json:"at_ms"` // Unix ms
 	Class  messages.Class `json:"class"`
@@ -51,7 +50,7 @@ type Attempt struct {
 	TookMS int64          `json:"took_ms"`
 }
 
-// KeepSlowest keeps the hosts with the longest mean request, so many at most.
+// KeepSlowest returns the top hosts with the longest mean request. It sorts hs.
 func KeepSlowest(hs []HostStatus, top int) []HostStatus {
 	slices.SortFunc(hs, func(a, b HostStatus) int { return int(b.MeanMS - a.MeanMS) })
 	return hs[:min(len(hs), max(top, 0))]

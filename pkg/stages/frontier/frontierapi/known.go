@@ -12,17 +12,18 @@ type KnownURL struct {
 	State string `json:"state"` // as in an Explanation
 }
 
-// KnownPage is a part of the URLs of a host that a crawl knows.
+// KnownPage is a page of the URLs of a host that a crawl knows.
 type KnownPage struct {
 	URLs []KnownURL `json:"urls"`
-	// Next is what Query.After is for the next part, "" if there is none.
+	// Next is the Query.After of the next page, "" if there is none.
 	Next string `json:"next,omitempty"`
 }
 
-// KnownPage returns a part of what a crawl knows of the URLs of a host, which is that of a canonical URL, in the
-// order of their hash: most at most, or as many as an answer has for 0. After is the hash, in hexadecimal digits,
-// behind which the part begins, "" for the first. A part may have none and not be the last: a frontier looks at
-// so many URLs for one answer.
+// KnownPage returns a page of the URLs of a host that a crawl knows, in the order of their hash.
+// host is that of a canonical URL. The page has at most most URLs, or as many as fit in an answer
+// if most is 0. after is the hash, in hexadecimal digits, after which the page begins, "" for the
+// first. A page may be empty and not be the last, since a frontier checks a limited number of URLs
+// for one answer.
 func (c Client) KnownPage(ctx context.Context, crawl, host, after string, most int) (page KnownPage, err error) {
 	p := messages.Partition("http://"+host+"/", c.Bus.Layout.Partitions)
 	err = c.queryPartition(ctx, OpURLs, p, Query{Crawl: crawl, Host: host, After: after, Top: most}, &page)

@@ -2,8 +2,8 @@ package frontierapi
 
 import "seine/pkg/crawlspec"
 
-// Questions that the owner of a partition answers, on
-// messages.SubjectFrontier, and the one that any frontier answers.
+// Queries that the owner of a partition answers, on messages.SubjectFrontier, and OpControl, which
+// any frontier answers.
 const (
 	OpStatus  = "status"  // Query.Crawl → PartitionStatus
 	OpHosts   = "hosts"   // Query.Crawl and Top → []HostStatus
@@ -15,7 +15,7 @@ const (
 	OpControl = "control" // Control → {"rev": …}
 )
 
-// Query is what one may ask a frontier.
+// Query holds the parameters of a query.
 type Query struct {
 	Crawl string `json:"crawl,omitempty"`
 	URL   string `json:"url,omitempty"`
@@ -23,30 +23,30 @@ type Query struct {
 	Top   int    `json:"top,omitempty"`
 	Class string `json:"class,omitempty"`
 	After string `json:"after,omitempty"`
-	// Due asks status whether a host could be asked now, which takes a look at the
+	// Due asks OpStatus whether a request could be sent to a host now, which requires a scan of the
 	// hosts.
 	Due bool `json:"due,omitempty"`
-	// Examples asks status for URLs that failed and were excluded.
+	// Examples asks OpStatus for URLs that failed and were excluded.
 	Examples bool `json:"examples,omitempty"`
-	// Runs asks status for the figures of as many runs, the newest.
+	// Runs asks OpStatus for the figures of the newest runs, this many at most.
 	Runs int `json:"runs,omitempty"`
-	// Drop asks status what one more pattern of exclude would drop.
+	// Drop asks OpStatus what one more exclude pattern would drop.
 	Drop string `json:"drop,omitempty"`
-	// Awake asks status, without a crawl, for those in which something is to happen.
+	// Awake asks OpStatus, without a crawl, for the crawls with work left.
 	Awake bool `json:"awake,omitempty"`
 }
 
-// Failure is the answer when a question cannot be answered.
+// Failure is the answer to a query that failed.
 type Failure struct {
 	Error string `json:"error"`
 }
 
-// Control is what one may tell a frontier to do.
+// Control is a command to a frontier.
 type Control struct {
 	Crawl string             `json:"crawl"`
 	State crawlspec.RunState `json:"state"`
-	// Host limits it to one host; all of the crawl if empty.
+	// Host limits the command to one host; empty means the whole crawl.
 	Host string `json:"host,omitempty"`
-	// Delete deletes the crawl instead.
+	// Delete deletes the crawl instead of changing its state.
 	Delete bool `json:"delete,omitempty"`
 }

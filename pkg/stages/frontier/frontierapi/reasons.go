@@ -6,34 +6,32 @@ import (
 	"slices"
 )
 
-// Reasons why a URL is excluded. Those of the guards against endless sites are
-// in package traps.
+// Reasons why a URL is excluded. Those of the guards against endless sites are in package traps.
 const (
-	ReasonScope      = "scope"      // its host is not one of the crawl's
-	ReasonScheme     = "scheme"     // its scheme is not one of the crawl's
+	ReasonScope      = "scope"      // its host is not in the crawl's scope
+	ReasonScheme     = "scheme"     // its scheme is not in the crawl's scope
 	ReasonInclude    = "include"    // it matches no include pattern
 	ReasonExclude    = "exclude"    // it matches an exclude pattern
 	ReasonDepth      = "depth"      // too many links from a seed
 	ReasonRedirects  = "redirects"  // too many redirects in a row
-	ReasonHostPages  = "host_pages" // its host has had all its pages
-	ReasonCancelled  = "cancelled"  // a person cancelled the crawl, or its host
-	ReasonNormalized = "normalized" // it is another URL since the rules for that changed
+	ReasonHostPages  = "host_pages" // its host has reached its page limit
+	ReasonCancelled  = "cancelled"  // a user cancelled the crawl, or its host
+	ReasonNormalized = "normalized" // the normalization rules changed and map it to another URL
 	ReasonRobots     = "robots"     // robots.txt does not allow it
-	ReasonAddress    = "address"    // its address must not be dialled
-	ReasonExtension  = "extension"  // it is a file of a type that is not kept, by its name
-	ReasonType       = "type"       // the same, by the answer of its host
+	ReasonAddress    = "address"    // its IP address must not be dialled
+	ReasonExtension  = "extension"  // its name has the extension of an unwanted file type
+	ReasonType       = "type"       // its response has an unwanted file type
 )
 
 // Example is a URL that ended without a page, or whose page has no record.
 type Example struct {
 	URL string `json:"url"`
-	// Why is what is known of it beside the reason, for a person.
+	// Why is a detail for users beside the reason.
 	Why string `json:"why,omitempty"`
 }
 
-// Examples are the first URLs that failed or were excluded for each reason, and still
-// are: people ask for one first. They are in the state of the crawl, which every turn
-// stores, so they are few and short.
+// Examples are, for each reason, the first URLs that failed or were excluded and still are. They
+// are in the state of the crawl, which every turn stores, so they are few and short.
 type Examples struct {
 	Failures   map[string]Example `json:"failures,omitempty"`
 	Exclusions map[string]Example `json:"exclusions,omitempty"`
@@ -48,8 +46,8 @@ type Reason struct {
 	Example *Example `json:"example,omitempty"`
 }
 
-// Reasons are why URLs of a crawl failed and were excluded, and why pages have no record, the
-// commonest first.
+// Reasons are the reasons why URLs of a crawl failed or were excluded, and why pages have no
+// record, the most common first.
 type Reasons struct {
 	Failures   []Reason `json:"failures,omitempty"`
 	Exclusions []Reason `json:"exclusions,omitempty"`

@@ -11,39 +11,39 @@ import (
 	"seine/pkg/messages"
 )
 
-// Run are the figures of one run of a crawl, of its first visits or of those that its
-// schedule, or Spec.Again, has started. Visits by rules of Spec.Recrawl belong to none:
-// they count as Recrawls, and nowhere else.
+// Run are the figures of one run of a crawl: of its first visits, or of those started by its
+// schedule or by Spec.Again. Visits by rules of Spec.Recrawl belong to no run: they count only as
+// Recrawls.
 type Run struct {
-	// Run is when the run was due, Unix seconds; the first is 0, or when a crawl of the name was deleted.
+	// Run is when the run was due, Unix seconds. For the first run it is 0, or when an earlier
+	// crawl with the name was deleted.
 	Run int64 `json:"run"`
-	// Started is when it began, Last when the last thing of it happened, and CheckEnded the
-	// same once nothing of it is left to do; zero if something is.
+	// Started is when it began, Last the time of its last event, and Ended the same once the run
+	// has no work left, zero before.
 	Started time.Time `json:"started,omitzero"`
 	Last    time.Time `json:"last,omitzero"`
 	Ended   time.Time `json:"ended,omitzero"`
 	// Requests are by class, Records by kind, MaxKinds at most.
 	Requests map[messages.Class]int64 `json:"requests,omitempty"`
 	Records  map[string]int64         `json:"records,omitempty"`
-	// Pages were fetched and handed to the parser: New for the first time, Changed and
-	// Same by the digest of their body. Same are those too that were asked for under a
-	// condition, and are unchanged (no page came). Gone were fetched before, were
-	// there at the visit before, and are not there any more.
+	// Pages were fetched and passed to the parser: New for the first time, Changed and Same by the
+	// digest of their body. Same also counts conditional requests for unchanged pages, which return
+	// no page. Gone were found at the visit before, and are not found any more.
 	Pages   int64 `json:"pages"`
 	New     int64 `json:"new"`
 	Changed int64 `json:"changed"`
 	Same    int64 `json:"same"`
 	Gone    int64 `json:"gone"`
-	// Failed are visits that led nowhere, those of Gone, and of pages that were gone before, among them.
+	// Failed are failed visits, including those of Gone and of pages that were gone before.
 	Failed    int64 `json:"failed"`
 	BytesWire int64 `json:"bytes_wire"`
 	BytesBody int64 `json:"bytes_body"`
-	// Recrawls are requests for visits that rules of Spec.Recrawl planned, of pages that
-	// the run found last.
+	// Recrawls are requests for visits planned by rules of Spec.Recrawl, of pages that this run
+	// found last.
 	Recrawls int64 `json:"recrawls,omitempty"`
 }
 
-// Took is how long a run took that has ended; 0 of one that has not.
+// Took returns the duration of a run that has ended; 0 if it has not.
 func (r *Run) Took() time.Duration {
 	if r.Ended.IsZero() {
 		return 0
@@ -51,7 +51,7 @@ func (r *Run) Took() time.Duration {
 	return r.Ended.Sub(r.Started)
 }
 
-// Asked is how many requests for pages there were.
+// Asked returns the number of requests for pages.
 func (r *Run) Asked() (n int64) {
 	for class, k := range r.Requests {
 		if class.IsPageRequest() {
@@ -61,10 +61,10 @@ func (r *Run) Asked() (n int64) {
 	return n
 }
 
-// MaxRuns is how many runs of a crawl are kept; the oldest go first.
+// MaxRuns is how many runs of a crawl are kept; the oldest are dropped first.
 const MaxRuns = 100
 
-// Add adds the figures that another partition has of the run.
+// Add adds the figures of the run in another partition.
 func (r *Run) Add(o *Run) {
 	if r.Started.IsZero() || !o.Started.IsZero() && o.Started.Before(r.Started) {
 		r.Started = o.Started
@@ -87,8 +87,7 @@ func (r *Run) Add(o *Run) {
 	r.Recrawls += o.Recrawls
 }
 
-// AddRecords counts records of a kind; those of kinds beyond messages.MaxKinds count as
-// messages.KindOther.
+// AddRecords counts records of a kind; kinds beyond messages.MaxKinds count as messages.KindOther.
 func (r *Run) AddRecords(kind string, n int64) {
 	if _, ok := r.Records[kind]; !ok && len(r.Records) >= messages.MaxKinds-1 {
 		kind = messages.KindOther
@@ -96,7 +95,7 @@ func (r *Run) AddRecords(kind string, n int64) {
 	tally.Add(&r.Records, kind, n)
 }
 
-// Runs returns the figures of the newest runs of a crawl, MaxRuns at most, over all
+// Runs returns the figures of the newest runs of a crawl, most and MaxRuns at most, over all
 // partitions, the newest first.
 func (c Client) Runs(ctx context.Context, crawl string, spec *crawlspec.Spec, most int) ([]Run, error) {
 	parts, err := c.statuses(ctx, Query{Crawl: crawl, Runs: most})
@@ -123,8 +122,8 @@ func (c Client) Runs(ctx context.Context, crawl string, spec *crawlspec.Spec, mo
 	return runs, err
 }
 
-// runOver reports whether nothing is to happen any more in the latest run, as far as the
-// partitions know. One that has not begun it will.
+// runOver reports whether the latest run has no work left, as far as the partitions know. A
+// partition that has not begun the run has work left.
 func runOver(parts []PartitionStatus, latest int64, spec *crawlspec.Spec) bool {
 	total := sum(parts)
 	for i := range parts {
@@ -137,7 +136,7 @@ func runOver(parts []PartitionStatus, latest int64, spec *crawlspec.Spec) bool {
 	return done || endOf(parts, &total.Counters, spec) != NotEnded
 }
 
-// mergeRuns puts together what partitions have of the runs of a crawl, the newest first.
+// mergeRuns merges the runs of a crawl from all partitions, the newest first.
 func mergeRuns(parts []PartitionStatus, most int) []Run {
 	byRun := make(map[int64]*Run)
 	for i := range parts {

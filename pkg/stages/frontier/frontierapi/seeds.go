@@ -11,11 +11,11 @@ import (
 
 // SeedList are the seeds of a spec.
 type SeedList struct {
-	Fingerprint uint64 // tells lists apart; 0 of none
+	Fingerprint uint64 // identifies the list; 0 for an empty one
 	URLs        []messages.Candidate
 }
 
-// ListSeeds returns the seeds of a spec as a crawl knows them.
+// ListSeeds returns the seeds of a spec in canonical, normalized form.
 func ListSeeds(spec *crawlspec.Spec, normalize *weburl.Normalizer) (SeedList, error) {
 	var l SeedList
 	for i := range spec.Seeds {
@@ -37,7 +37,7 @@ func ListSeeds(spec *crawlspec.Spec, normalize *weburl.Normalizer) (SeedList, er
 	return l, nil
 }
 
-// seedsFed reports whether all partitions have fed the seeds of a spec to its crawl.
+// seedsFed reports whether all partitions have added the seeds of a spec to its crawl.
 func seedsFed(spec *crawlspec.Spec, parts []PartitionStatus) bool {
 	if len(spec.Seeds) == 0 {
 		return true

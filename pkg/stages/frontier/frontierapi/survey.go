@@ -13,21 +13,21 @@ import (
 
 // Survey is the state of all hosts together, and their recent errors.
 type Survey struct {
-	// Hosts counts the hosts with queued URLs or requests in flight by what they wait
-	// for: the reasons of HostStatus.Why, Asked or Due.
+	// Hosts counts the hosts with queued URLs or in-flight requests by the reason why they wait:
+	// those of HostStatus.Why, Asked or Due.
 	Hosts map[string]int64 `json:"hosts,omitempty"`
-	// Partial says that there are so many hosts that not all were looked at.
+	// Partial means that there are too many hosts to survey all of them.
 	Partial bool `json:"partial,omitempty"`
-	// Slowest have the longest mean request, Longest the longest queues, Busiest
-	// the most requests; of those with work, the first of each first.
+	// Slowest have the longest mean request, Longest the longest queues, Busiest the most requests,
+	// among hosts with work, each in descending order.
 	Slowest []HostStatus `json:"slowest,omitempty"`
 	Longest []HostStatus `json:"longest,omitempty"`
 	Busiest []HostStatus `json:"busiest,omitempty"`
-	// Troubles are requests that did not end well, the last first.
+	// Troubles are requests that failed, the newest first.
 	Troubles []RequestFailure `json:"troubles,omitempty"`
 }
 
-// Cut keeps the first of each list.
+// Cut sorts each list of hosts and keeps the first top.
 func (s *Survey) Cut(top int) {
 	keep := func(hs []HostStatus, by func(*HostStatus) int64) []HostStatus {
 		slices.SortFunc(hs, func(a, b HostStatus) int {
@@ -40,7 +40,8 @@ func (s *Survey) Cut(top int) {
 	s.Busiest = keep(s.Busiest, func(h *HostStatus) int64 { return h.Requests })
 }
 
-// LongestQueue returns how long the longest queues last, at least, until a crawl's last URL in them is fetched.
+// LongestQueue returns a lower bound of the time until the longest queues have no URL of the crawl
+// left.
 func (s *Survey) LongestQueue(crawl string) (longest time.Duration) {
 	for i := range s.Longest {
 		h := &s.Longest[i]
@@ -53,9 +54,9 @@ func (s *Survey) LongestQueue(crawl string) (longest time.Duration) {
 	return longest
 }
 
-// Survey returns how the hosts that a crawl has work for stand, those of all
-// crawls for "", with at most top in each list. Asking often costs little: an
-// answer may be some seconds old where there are many hosts.
+// Survey returns the state of the hosts that a crawl has work for, or of all crawls for "", with at
+// most top in each list. Frequent calls are cheap: an answer may be some seconds old where there
+// are many hosts.
 func (c Client) Survey(ctx context.Context, crawl string, top int) (*Survey, error) {
 	parts, err := queryAll[Survey](ctx, c, OpSurvey, Query{Crawl: crawl, Top: top})
 	if err != nil {
@@ -75,7 +76,7 @@ func (c Client) Survey(ctx context.Context, crawl string, top int) (*Survey, err
 	return all, nil
 }
 
-// RequestFailure is a request that did not end well.
+// RequestFailure is a request that failed.
 type RequestFailure struct {
 	AtMS    int64          `json:"at_ms"` // Unix ms
 	Crawl   string         `json:"crawl"`
@@ -86,7 +87,7 @@ type RequestFailure struct {
 	Attempt int            `json:"attempt"`
 }
 
-// Text is the reason, in one line: the class, and the error if there is one.
+// Text returns the reason in one line: the class, and the error or the status if there is one.
 func (f *RequestFailure) Text() string {
 	switch {
 	case f.Error != "":
@@ -97,7 +98,7 @@ func (f *RequestFailure) Text() string {
 	return string(f.Class)
 }
 
-// What hosts do that do not wait.
+// States of hosts that do not wait.
 const (
 	Asked = "asked" // a request is in flight
 	Due   = "due"   // one may be sent
