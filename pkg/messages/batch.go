@@ -11,20 +11,20 @@ import (
 	"github.com/nats-io/nuid"
 )
 
-// Headers of a batch: a message that holds several messages of one subject, a line each.
+// Headers of a batch: a message that holds several messages of one subject, one per line.
 const (
-	// HeaderBatch is how many lines there are.
+	// HeaderBatch is the number of lines.
 	HeaderBatch = "Seine-Batch"
-	// HeaderBatchID has the Nats-Msg-Id of each line, in order, where they have one.
+	// HeaderBatchID has the Nats-Msg-Id of each line, in order, if they have one.
 	HeaderBatchID = "Seine-Batch-Id"
 )
 
 // MaxBatch is how many messages a batch holds at most: their identities must fit into the 64 KiB of
-// headers that JetStream takes.
+// headers that JetStream accepts.
 const MaxBatch = 128
 
-// JoinBatch returns the batch of msgs, which BatchesWith says fit together. Its Nats-Msg-Id is of this batch
-// alone, so that JetStream recognises it when it is published again; each line keeps its own identity.
+// JoinBatch returns the batch of msgs, which must satisfy BatchesWith. Its Nats-Msg-Id is unique to
+// this batch, so that JetStream recognises a repeated publish; each line keeps its own identity.
 func JoinBatch(msgs []*nats.Msg) *nats.Msg {
 	batch := nats.NewMsg(msgs[0].Subject)
 	size := 0
@@ -51,8 +51,8 @@ func JoinBatch(msgs []*nats.Msg) *nats.Msg {
 	return batch
 }
 
-// BatchesWith reports whether a and b may be lines of one batch: they have the same subject and the same
-// headers but for the identity, which both have or neither.
+// BatchesWith reports whether a and b may be lines of one batch: they have the same subject and the
+// same headers except for the identity, which both have or neither.
 func BatchesWith(a, b *nats.Msg) bool {
 	if a.Subject != b.Subject || len(a.Header) != len(b.Header) {
 		return false
@@ -66,13 +66,14 @@ func BatchesWith(a, b *nats.Msg) bool {
 	return true
 }
 
-// BatchPart is one of the messages that a batch holds.
+// BatchPart is one of the messages in a batch.
 type BatchPart struct {
 	Header nats.Header
 	Data   []byte
 }
 
-// SplitBatch returns the messages that a message of a stream holds: itself alone, unless it is a batch.
+// SplitBatch returns the messages in a message of a stream: the message itself, unless it is a
+// batch.
 func SplitBatch(header nats.Header, data []byte) ([]BatchPart, error) {
 	said := header.Get(HeaderBatch)
 	if said == "" {
@@ -100,8 +101,8 @@ func SplitBatch(header nats.Header, data []byte) ([]BatchPart, error) {
 	return parts, nil
 }
 
-// BatchIDs returns the identities of the messages that a message with this header holds, in order: its own, unless
-// it is a batch.
+// BatchIDs returns the identities of the messages in a message with this header, in order: its own,
+// unless it is a batch.
 func BatchIDs(header nats.Header) []string {
 	if header.Get(HeaderBatch) != "" {
 		return header[HeaderBatchID]

@@ -10,82 +10,79 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// Source says where candidates come from.
+// Source is the origin of candidates.
 type Source string
 
 // Sources of candidates.
 const (
-	SourceSeed     Source = "seed"     // fed by a person or a program: defines the scope
+	SourceSeed     Source = "seed"     // submitted by a user or a program: defines the scope
 	SourceLink     Source = "link"     // found on a page
-	SourceRedirect Source = "redirect" // where a page sent us
-	// SourceUnchanged names no URLs: the referrer is unchanged since an earlier visit,
-	// and what was found on it then is found again.
+	SourceRedirect Source = "redirect" // target of a page's redirect
+	// SourceUnchanged names no URLs: the referrer is unchanged since an earlier visit, and the URLs
+	// found then are found again.
 	SourceUnchanged Source = "unchanged"
 )
 
-// Candidates is a message on URLS: the URLs of one partition that were found
-// in one place, and, in the partition of the page itself, the end of its visit.
+// Candidates is a message on URLS: the URLs of one partition that were found in one place, and, in
+// the partition of the page itself, the end of its visit.
 type Candidates struct {
 	V     int    `json:"v"`
 	Crawl string `json:"crawl"`
-	Rev   uint64 `json:"rev,omitempty"` // revision of the spec that it was made under
-	// Source says where the URLs come from, Referrer on which page.
+	Rev   uint64 `json:"rev,omitempty"` // revision of the spec under which the message was made
+	// Source is the origin of the URLs, Referrer the page with them.
 	Source   Source `json:"source"`
 	Referrer string `json:"referrer,omitempty"`
-	// Depth is the distance of the URLs from a seed, in links; a seed has 0, and
-	// a redirect keeps the depth of what redirected.
+	// Depth is the distance of the URLs from a seed, in links; a seed has 0, and a redirect keeps
+	// the depth of its source.
 	Depth int `json:"depth"`
-	// Redirects counts the redirects in a row that led here.
+	// Redirects is the number of consecutive redirects that led here.
 	Redirects int `json:"redirects,omitempty"`
-	// Run is the run of the crawl that found them; a URL of an earlier run is
-	// visited again.
+	// Run is the run of the crawl that found the URLs; a URL of an earlier run is visited again.
 	Run int64 `json:"run,omitempty"`
-	// Era is that of the visit that found them (EraOf), or of a seed's arrival.
+	// Era is the era of the visit that found the URLs (EraOf), or of a seed's arrival.
 	Era  uint64      `json:"era,omitempty"`
 	URLs []Candidate `json:"urls,omitempty"`
-	// PageRound is the round of the page's visit in which these links were found, set
-	// where the frontier keeps the links of a page: see Spec.KeepsLinks. PagePart counts the
-	// messages of the visit to one partition, from 0, and PageDepth is the depth of the
-	// page itself.
+	// PageRound is the round of the page's visit in which these links were found, set if the
+	// frontier keeps the links of a page: see Spec.KeepsLinks. PagePart counts the messages of the
+	// visit to one partition, from 0, and PageDepth is the depth of the page itself.
 	PageRound uint64 `json:"page_round,omitempty"`
 	PagePart  int    `json:"page_part,omitempty"`
 	PageDepth int    `json:"page_depth,omitempty"`
-	// SeedList tells which list of Spec.Seeds these seeds are of; a run of the crawl
-	// begins with them only while the spec has them. SeedListEnd says that they are the
-	// last of that list in this partition.
+	// SeedList identifies the list of Spec.Seeds with these seeds; a run of the crawl begins with
+	// them only while the spec has them. SeedListEnd marks the last seeds of that list in this
+	// partition.
 	SeedList    uint64 `json:"seed_list,omitempty"`
 	SeedListEnd bool   `json:"seed_list_end,omitempty"`
-	// Metadata is that of the page which they are found on, or which redirects to
-	// them, and Inherit whether what is found from there has it too: links have it only
-	// then. That of seeds is with each URL.
+	// Metadata is the metadata of the page with these links, or of the page that redirects to them;
+	// links have it only with Inherit, which passes it on further. Seeds have theirs with each URL.
 	Metadata Metadata `json:"metadata,omitzero"`
 	Inherit  bool     `json:"inherit,omitempty"`
-	// Ends names the visit that this message brings to its end: the page was
-	// parsed, and everything found on it has been published before.
+	// Ends is the visit that this message ends: the page was parsed, and everything found on it has
+	// been published before.
 	Ends Visit `json:"ends,omitzero"`
-	// ParseError says why the page of that visit gave nothing.
+	// ParseError is why the page of that visit could not be parsed.
 	ParseError string `json:"parse_error,omitempty"`
-	// Warning says what of that page, a sitemap or a feed, could not be read, though the
-	// rest was.
+	// Warning describes the part of that page, a sitemap or a feed, that could not be read,
+	// although the rest was.
 	Warning string `json:"warning,omitempty"`
-	// LeftOut says why the spec wants no record of that page: it begins with one of
-	// LeftOutReasons and a colon.
+	// LeftOut is why the spec wants no record of that page: it begins with one of LeftOutReasons
+	// and a colon.
 	LeftOut string `json:"left_out,omitempty"`
-	// Content tells pages apart by their text, without what says only which page
-	// it is; pages without distinct text share it. 0 is none.
+	// Content identifies the text of the page, without parts that only identify the page itself;
+	// pages without distinct text share it. 0 means none.
 	Content uint64 `json:"content,omitempty"`
-	// Records are how many records were made of that page, by kind, each kind once.
+	// Records are the numbers of records made of that page by kind, each kind once.
 	Records []KindCount `json:"records,omitempty"`
 }
 
-// LeftOutDuplicate is the one of LeftOutReasons for a page that repeats another.
+// LeftOutDuplicate is the reason in LeftOutReasons for a page that repeats another.
 const LeftOutDuplicate = "duplicate"
 
-// LeftOutReasons are why pages have no record: the language that a page has, that of its
-// text, that it repeats another page, and any other condition.
+// LeftOutReasons are the reasons why pages have no record: the declared language of the page, the
+// language of its text, a repeat of another page, and any other condition.
 var LeftOutReasons = []string{"language", "text_language", LeftOutDuplicate, "condition"}
 
-// LeftOutReason is the one of LeftOutReasons that a text begins with.
+// LeftOutReason returns the reason in LeftOutReasons with which a text begins.
 func LeftOutReason(text string) string {
 	reason, _, _ := strings.Cut(text, ":")
 	if slices.Contains(LeftOutReasons, reason) {
@@ -94,10 +91,11 @@ func LeftOutReason(text string) string {
 	return LeftOutReasons[len(LeftOutReasons)-1]
 }
 
-// BatchBytes is how many bytes of URLs a message has at most on a server with a max_payload.
+// BatchBytes returns the maximum bytes of URLs in a message, given the max_payload of the server.
 func BatchBytes(maxPayload int64) int { return int(min(256<<10, maxPayload/2)) }
 
-// Batches splits candidates into as many as fit a message each, which has at most so many bytes of them.
+// Batches splits candidates into batches of at most most bytes and MaxBatchURLs URLs, one for each
+// message.
 func Batches(urls []Candidate, most int) (all [][]Candidate) {
 	size, from := 0, 0
 	for i := range urls {
@@ -114,22 +112,20 @@ func Batches(urls []Candidate, most int) (all [][]Candidate) {
 	return all
 }
 
-// InheritFrom gives the URLs, which are links, the metadata of the page that they are found
-// on, if they inherit it.
+// InheritFrom gives the links in c the metadata of their page, if they inherit it.
 func (c *Candidates) InheritFrom(m Metadata, inherit bool) {
 	if inherit {
 		c.Metadata, c.Inherit = m, true
 	}
 }
 
-// KindCount is how many records there are of a kind.
+// KindCount is the number of records of a kind.
 type KindCount struct {
 	Kind string `json:"kind"`
 	N    int64  `json:"n"`
 }
 
-// MaxKinds is how many kinds of records are counted separately; what is
-// of others counts as KindOther.
+// MaxKinds is how many kinds of records are counted separately; others count as KindOther.
 const MaxKinds = 64
 
 // Candidate is one canonical URL.
@@ -139,12 +135,13 @@ type Candidate struct {
 	// Metadata and Inherit are those of a Seed.
 	Metadata Metadata `json:"m,omitzero"`
 	Inherit  bool     `json:"i,omitempty"`
-	// Sitemap says that the URL is known as a sitemap: robots.txt or an index of
-	// sitemaps names it, a sitemap redirects to it, or it was submitted as one.
+	// Sitemap marks a URL as a sitemap: robots.txt or a sitemap index names it, a sitemap redirects
+	// to it, or it was submitted as one.
 	Sitemap bool `json:"s,omitempty"`
 }
 
-// maxSize bounds the bytes of the candidate in a message: a URL is as long in JSON, other texts are up to 6 times as long.
+// maxSize bounds the bytes of the candidate in a message: a URL has the same length in JSON, other
+// texts up to 6 times.
 func (c *Candidate) maxSize() int {
 	size := len(`{"u":"","p":9,"m":{},"i":true,"s":true},`) + len(c.URL)
 	for name, value := range c.Metadata {
@@ -160,8 +157,8 @@ func (c *Candidates) Encode() []byte {
 	return Encode(c)
 }
 
-// DecodeCandidates reads a message on URLS. URLs are trusted to be canonical:
-// the frontier checks the ones that it has not seen.
+// DecodeCandidates decodes a message on URLS. It trusts that URLs are canonical: the frontier
+// checks new ones.
 func DecodeCandidates(payload []byte) (*Candidates, error) {
 	c := new(Candidates)
 	if err := Decode(payload, c, &c.V); err != nil {
@@ -239,7 +236,7 @@ func checkKinds(counts []KindCount) error {
 	return nil
 }
 
-// MaxDepth is the largest depth: what the order of a queue can hold.
+// MaxDepth is the largest depth, bounded by the encoding of the queue order.
 const MaxDepth = 1<<16 - 1
 
 // maxPart is the largest PagePart.
@@ -262,8 +259,8 @@ func Encode(v any) []byte {
 // ErrVersion is returned for a message of another schema version.
 var ErrVersion = errors.New("unknown schema version")
 
-// Decode reads one JSON value, whose schema version is at version. Unknown fields are ignored, so that a version
-// can gain fields that older readers need not know.
+// Decode decodes one JSON value, whose schema version it checks at version. Unknown fields are
+// ignored, so that a version can gain fields that older readers need not know.
 func Decode(payload []byte, v any, version *int) error {
 	if err := jsontext.Unmarshal(payload, v); err != nil {
 		return err

@@ -2,34 +2,35 @@ package messages
 
 import "time"
 
-// OpClaim is the question a fetcher asks the owner of a partition, on
-// SubjectFrontier, with a Request as its payload: is its result still to come?
-// The answer is ClaimReply.
+// OpClaim is the query by which a fetcher asks the owner of a partition whether the result of a
+// request is still missing. It is sent on SubjectFrontier with a Request as its payload. The answer
+// is ClaimReply.
 const OpClaim = "claim"
 
-// HeaderClaimant is a header of that query: the name of the fetcher, the same in each repeat.
-// Of the fetchers that ask for the same request, one at a time is granted it.
+// HeaderClaimant is a header of that query: the name of the fetcher, the same in each retry. The
+// frontier grants a request to one fetcher at a time.
 const HeaderClaimant = "Seine-Claimant"
 
-// How long an answer counts. Two that hold the same request must not both send it.
+// How long an answer is valid. Two fetchers with the same request must not both send it.
 const (
-	// ClaimStartWindow is how long after it who asked may begin with the request: enough to
+	// ClaimStartWindow is how long after the answer the claimant may begin the request: enough to
 	// connect to a slow host.
 	ClaimStartWindow = 25 * time.Second
 	claimMargin      = 5 * time.Second
 )
 
-// ClaimTTL is for how long no other fetcher is granted a request that may take as
-// long as timeout: by then, a fetcher that began at the end of ClaimStartWindow has ended, or died.
+// ClaimTTL is how long no other fetcher is granted a request with this timeout: by then, a fetcher
+// that began at the end of ClaimStartWindow has finished or died.
 func ClaimTTL(timeout time.Duration) time.Duration { return ClaimStartWindow + timeout + claimMargin }
 
-// ClaimReply answers OpClaim.
+// ClaimReply is the answer to OpClaim.
 type ClaimReply struct {
-	// Error says why there is no answer.
+	// Error is why there is no answer.
 	Error string `json:"error,omitempty"`
-	// Granted says that the request is in flight, its result not known, and that the claimant may send it.
+	// Granted means that the request is in flight without a known result, and that the claimant may
+	// send it.
 	Granted bool `json:"granted"`
-	// Retry says that results are still to be applied, or that another claimant was granted
-	// the request a moment ago: ask again.
+	// Retry means that results are still to be applied, or that another claimant was just granted
+	// the request: ask again.
 	Retry bool `json:"retry,omitempty"`
 }

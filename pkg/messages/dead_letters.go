@@ -8,26 +8,26 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Headers of a message on DEAD. Its payload and its other headers, but for those
-// of NATS, are those of the message that could not be handled.
+// Headers of a message on DEAD. Its payload and its other headers, except those of NATS, are those
+// of the message that could not be handled.
 const (
-	HeaderDeadReason   = "Seine-Dead-Reason"   // for a person
-	HeaderDeadStage    = "Seine-Dead-Stage"    // who gave up
-	HeaderDeadSubject  = "Seine-Dead-Subject"  // where it was read
-	HeaderDeadStream   = "Seine-Dead-Stream"   // and from which stream
-	HeaderDeadSequence = "Seine-Dead-Sequence" // at which sequence
+	HeaderDeadReason   = "Seine-Dead-Reason"   // for users
+	HeaderDeadStage    = "Seine-Dead-Stage"    // stage that abandoned it
+	HeaderDeadSubject  = "Seine-Dead-Subject"  // subject on which it was read
+	HeaderDeadStream   = "Seine-Dead-Stream"   // stream from which it was read
+	HeaderDeadSequence = "Seine-Dead-Sequence" // sequence in that stream
 	HeaderDeadTries    = "Seine-Dead-Tries"    // deliveries until then
 	HeaderDeadTime     = "Seine-Dead-Time"     // RFC 3339, UTC
 	HeaderDeadID       = "Seine-Dead-Id"       // its Nats-Msg-Id, if it had one
-	// HeaderDeadSize is there if the message was too large for the letter: how many bytes its payload has. The letter has the
-	// beginning of the payload, and none of the headers.
+	// HeaderDeadSize is set if the message was too large for the letter, to the size of its payload
+	// in bytes. The letter then has the beginning of the payload, and none of the headers.
 	HeaderDeadSize = "Seine-Dead-Size"
-	// HeaderRedriven is how often a person gave the message to its stage again.
+	// HeaderRedriven is how often a user replayed the message to its stage.
 	HeaderRedriven = "Seine-Redriven"
 )
 
-// Dead describes a message that could not be handled. Stages decide that in pkg/stages/dead_letters.go;
-// internal/ops/deadletters reads it again.
+// Dead describes a message that could not be handled. Stages decide that in
+// pkg/stages/dead_letters.go; internal/ops/deadletters decodes it.
 type Dead struct {
 	Stage, Crawl, Reason string
 	Subject, Stream      string
@@ -36,14 +36,14 @@ type Dead struct {
 	Stored               time.Time // when the stream stored the message
 	Header               nats.Header
 	Payload              []byte
-	// Part tells apart several dead letters of one message, such as the bad
-	// lines of one SEEDS message, and InBatch those of the messages of a batch.
+	// Part distinguishes several dead letters of one message, such as the bad lines of one SEEDS
+	// message; InBatch is the index in a batch.
 	Part, InBatch int
 }
 
-// Msg returns the dead letter. Its Nats-Msg-Id is that of the place where the
-// message was read, so that giving up twice makes one letter. It has the time of the message as well: a stream that was
-// created again has others with the same sequences.
+// Msg returns the dead letter. Its Nats-Msg-Id identifies the position where the message was read,
+// so that a repeat makes no second letter. It also contains the message's time, since a re-created
+// stream uses the same sequences for other messages.
 func (d *Dead) Msg() *nats.Msg {
 	crawl := d.Crawl
 	if CheckCrawl(crawl) != nil {
@@ -51,8 +51,8 @@ func (d *Dead) Msg() *nats.Msg {
 	}
 	m := nats.NewMsg(SubjectDead(d.Stage, crawl))
 	for k, v := range d.Header {
-		// What a publisher asked of the other stream, such as Nats-Expected-Stream,
-		// would make DEAD refuse the letter for ever.
+		// Publish options for the other stream, such as Nats-Expected-Stream, would make DEAD
+		// refuse the letter forever.
 		if !strings.HasPrefix(k, "Nats-") {
 			m.Header[k] = v
 		}

@@ -10,17 +10,18 @@ import (
 // Era is an era of the cluster: see KeyEra.
 type Era struct {
 	Number uint64 `json:"era"`
-	// Began is when it did, by the clock of the servers; the zero time for era 0. The time of the last one is that of the key.
+	// Began is when it began, by the clock of the servers; zero for era 0. The last era has the
+	// time of the key.
 	Began time.Time `json:"began,omitzero"`
 }
 
-// Eras are those of a cluster, in order. Without any, the era is 0.
+// Eras are the eras of a cluster, in order. Without any, the era is 0.
 type Eras []Era
 
-// maxEras is how many are kept.
+// maxEras is how many eras are kept.
 const maxEras = 100
 
-// DecodeEras reads the value of KeyEra, which was written at a time.
+// DecodeEras decodes the value of KeyEra, which was written at a time.
 func DecodeEras(text []byte, written time.Time) (e Eras, err error) {
 	if err := jsontext.Unmarshal(text, &e); err != nil {
 		return nil, fmt.Errorf("eras: %w", err)
@@ -34,7 +35,7 @@ func DecodeEras(text []byte, written time.Time) (e Eras, err error) {
 	return e, nil
 }
 
-// Last returns the number of the present era.
+// Last returns the number of the current era.
 func (e Eras) Last() uint64 {
 	if len(e) == 0 {
 		return 0
@@ -55,7 +56,8 @@ func (e Eras) At(stored time.Time) uint64 {
 	return e[0].Number
 }
 
-// Begin returns the eras with another one, of the number given or of the next that no era before had.
+// Begin returns the eras with a new one added. Its number is the given one or, if that is not new,
+// the next.
 func (e Eras) Begin(number uint64) Eras {
 	if len(e) == 0 {
 		e = Eras{{}}

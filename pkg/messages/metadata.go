@@ -12,12 +12,11 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// Metadata is what comes with a seed and is copied to its records: names and
-// texts without a meaning for the crawl. In what replaces one, nil leaves it as it is,
-// and one without members takes it away.
+// Metadata comes with a seed and is copied to its records: names and texts that have no meaning for
+// the crawl. As a replacement, nil keeps the old metadata, and an empty one removes it.
 type Metadata map[string]string
 
-// Bounds of the metadata of a seed: it travels with every request for it, and is stored
+// Limits of the metadata of a seed, which travels with every request for the seed and is stored
 // with it.
 const (
 	MaxMetadata      = 16   // names
@@ -25,8 +24,8 @@ const (
 	MaxMetadataBytes = 1024 // bytes of all names and texts
 )
 
-// UnmarshalJSON reads an object of texts. Numbers are not taken for texts: which text
-// 1e3 or 0.10 stands for is for the author to say.
+// UnmarshalJSON decodes an object of texts. It refuses numbers: only the author knows whether 1e3
+// or 0.10 should keep its spelling.
 func (m *Metadata) UnmarshalJSON(b []byte) error {
 	var members map[string]json.RawMessage
 	if err := jsontext.Unmarshal(b, &members); err != nil {
@@ -48,7 +47,7 @@ func (m *Metadata) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Check reports what is wrong with the metadata of a seed, which is inherited or not.
+// Check returns an error if the metadata of a seed is invalid.
 func (m Metadata) Check(inherit bool) error {
 	if inherit && len(m) == 0 {
 		return errors.New("inherit: needs metadata to inherit")
@@ -72,7 +71,7 @@ func (m Metadata) Check(inherit bool) error {
 	return nil
 }
 
-// AppendJSON appends the metadata as an object, in the order of the names.
+// AppendJSON appends the metadata as an object, sorted by name.
 func (m Metadata) AppendJSON(b []byte) []byte {
 	o := jsontext.Object{B: b}
 	for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -11,21 +11,22 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// HeaderPage is the header of a PAGES message that holds a Page as JSON. The
-// payload is the body, encoded as the Page says.
+// HeaderPage is the header of a PAGES message that holds a Page as JSON. The payload is the body,
+// in the encoding given by the Page.
 const HeaderPage = "Seine-Page"
 
-// BodyPage is the metadata of an object in BucketBodies that has the sequence in PAGES of the message that names it.
+// BodyPage is the metadata key of an object in BucketBodies for the sequence in PAGES of the
+// message that names it.
 const BodyPage = "page"
 
 // maxPageHeader bounds HeaderPage: NATS refuses headers over 64 KiB in all.
 const maxPageHeader = 48 << 10
 
-// BodyZstd marks a body that was compressed with Zstandard (RFC 8878).
+// BodyZstd is the encoding of a body that was compressed with Zstandard (RFC 8878).
 const BodyZstd = "zstd"
 
-// Page is the header of a message on PAGES: a response whose body was kept. Of an
-// archived crawl, it is also that of an answer that is no page (SubjectAnswers).
+// Page is the header of a message on PAGES: a response whose body was kept. In an archived crawl,
+// it is also the header of a response that is not a page (SubjectAnswers).
 type Page struct {
 	V           int       `json:"v"`
 	Crawl       string    `json:"crawl"`
@@ -37,27 +38,27 @@ type Page struct {
 	Referrer    string    `json:"referrer,omitempty"`
 	Run         int64     `json:"run,omitempty"`
 	Status      int       `json:"status"`
-	ContentType string    `json:"content_type,omitempty"` // the header as it came; sniffed if there is none
+	ContentType string    `json:"content_type,omitempty"` // the header as received; sniffed if there is none
 	FetchedAt   time.Time `json:"fetched_at"`
-	// Header is the response header as received, but for the hop-by-hop fields and
-	// cookies. All but HeaderRobots is left out when it would not fit.
+	// Header is the response header as received, without the hop-by-hop fields and cookies. If it
+	// does not fit, only HeaderRobots is kept.
 	Header map[string][]string `json:"header,omitempty"`
-	// BodyEncoding is "", BodyZstd, or the content codings (RFC 9110 8.4.1) that the body
-	// came in, as in "gzip, br": the last is undone first. BodySize is the size decoded, in bytes.
+	// BodyEncoding is "", BodyZstd, or the content codings (RFC 9110 8.4.1) of the received body,
+	// such as "gzip, br": the last is decoded first. BodySize is the decoded size in bytes.
 	BodyEncoding string `json:"body_encoding,omitempty"`
 	BodySize     int64  `json:"body_size"`
-	// RequestSize and HeadSize are of an archived page: the payload begins with
-	// the request as it was sent and the response up to its body as received, so
-	// many bytes each. Secrets and cookies are left out of the request.
+	// RequestSize and HeadSize are set for an archived page: the payload begins with the request as
+	// sent and the response head as received, of these sizes in bytes. The request omits secrets
+	// and cookies.
 	RequestSize int `json:"request_size,omitempty"`
 	HeadSize    int `json:"head_size,omitempty"`
-	// IP is the address that the page came from, and Protocol the version of HTTP.
+	// IP is the address that the page came from, Protocol the HTTP version.
 	IP       string `json:"ip,omitempty"`
 	Protocol string `json:"protocol,omitempty"`
 	// Timings and Digest are those of the Result.
 	Timings Timings `json:"timings,omitzero"`
 	Digest  string  `json:"digest,omitempty"`
-	// Unchanged says that the body has the bytes of the visit before.
+	// Unchanged means that the body is identical to that of the previous visit.
 	Unchanged bool `json:"unchanged,omitempty"`
 	// Recorded is that of the Request.
 	Recorded bool `json:"recorded,omitempty"`
@@ -66,93 +67,96 @@ type Page struct {
 	Inherit  bool     `json:"inherit,omitempty"`
 	// Sitemap is that of the Request.
 	Sitemap bool `json:"sitemap,omitempty"`
-	// BodyObject names the body in the object store BucketBodies, when it was
-	// too large for the message.
+	// BodyObject is the name of the body in the object store BucketBodies, if it was too large for
+	// the message.
 	BodyObject string `json:"body_object,omitempty"`
-	// Robots and Contact are those of the spec that an archived exchange was made
-	// under: an archive says them of itself.
+	// Robots and Contact are those of the spec under which an archived exchange was made: archives
+	// record them.
 	Robots  string `json:"robots,omitempty"`
 	Contact string `json:"contact,omitempty"`
-	// Asked is the URL that an archived page was asked for in the end, where that is not
-	// URL: redirects led there that the fetcher has followed.
+	// Asked is the URL of the final request for an archived page, if that is not URL because the
+	// fetcher followed redirects.
 	Asked string `json:"asked,omitempty"`
-	// Rendered says why the page was shown in a browser, for a person, "" if it was not. Then the body is the document as its
-	// scripts have made it.
+	// Rendered is why the page was rendered in a browser, for users, "" if it was not. If it was,
+	// the body is the document as its scripts changed it.
 	Rendered string `json:"rendered,omitempty"`
-	// Cut says why a page that was to be rendered may be incomplete, for a person, "" if it is not: what was not waited for, or
-	// why the body is the document as it was received.
+	// Cut is why a page that was to be rendered may be incomplete, for users, "" if it is complete:
+	// what was not waited for, or why the body is the document as received.
 	Cut string `json:"cut,omitempty"`
-	// RenderProblems are what went wrong while the page was rendered.
+	// RenderProblems are the problems during rendering.
 	RenderProblems RenderProblems `json:"render_problems,omitempty"`
-	// Part says which part of a rendered page it is.
+	// Part is the part of a rendered page that this is.
 	Part Part `json:"part,omitempty"`
-	// Class is of an answer that is no page: how its request ended, RobotsFetched if it
-	// was for a robots.txt. Its body is in the payload as received, or decoded where its
+	// Class is set for a response that is not a page: the result class of its request,
+	// RobotsFetched for a robots.txt. Its body is in the payload as received, or decoded if its
 	// head says so.
 	Class Class `json:"class,omitempty"`
-	// Truncated says why the body of an answer is not all there.
+	// Truncated is why the body of a response is incomplete.
 	Truncated Truncation `json:"truncated,omitempty"`
 }
 
-// Part is what is kept of a rendered page beside the document that it has become.
+// Part is a part of a rendered page that is kept beside the rendered document.
 type Part string
 
-// Parts.
+// Values of Part.
 const (
-	PartDocument  Part = "document"  // the document as it came, before it was rendered
-	PartRequisite Part = "requisite" // what the page asked for while it was rendered
+	PartDocument  Part = "document"  // the document as received, before rendering
+	PartRequisite Part = "requisite" // a resource that the page requested during rendering
 
-	PartScreenshot Part = "screenshot" // the page as a picture
-	PartPDF        Part = "pdf"        // the page as it is printed
+	PartScreenshot Part = "screenshot" // a screenshot of the page
+	PartPDF        Part = "pdf"        // the page printed as PDF
 
-	// PartCapture is no answer, but a separate page: what a script of another page has requested. No visit ends with it.
+	// PartCapture is not an answer but a separate page: a response to a request by a script of
+	// another page. No visit ends with it.
 	PartCapture Part = "capture"
 )
 
 var parts = []Part{"", PartDocument, PartRequisite, PartScreenshot, PartPDF, PartCapture}
 
-// Truncation is why a body was cut, in the words of WARC 1.1, section 5.13.
+// Truncation is why a body was cut, with the values of WARC 1.1, section 5.13.
 type Truncation string
 
-// Truncations.
+// Values of Truncation.
 const (
-	TruncatedLength      Truncation = "length"      // longer than what is kept
-	TruncatedTime        Truncation = "time"        // it took too long to come
+	TruncatedLength      Truncation = "length"      // longer than the limit
+	TruncatedTime        Truncation = "time"        // too slow
 	TruncatedDisconnect  Truncation = "disconnect"  // the connection ended
-	TruncatedUnspecified Truncation = "unspecified" // it cannot be decoded any further
+	TruncatedUnspecified Truncation = "unspecified" // the rest cannot be decoded
 )
 
 var truncations = []Truncation{"", TruncatedLength, TruncatedTime, TruncatedDisconnect, TruncatedUnspecified}
 
-// Msg returns the message for partition p with the body as its payload. What does not fit of the header is left out
-// of pg too.
+// Msg returns the message for partition p with the body as its payload. If the header does not fit,
+// it is also reduced in pg.
 func (pg *Page) Msg(p int, body []byte) *nats.Msg {
 	id := VisitID(pg.Crawl, pg.Visit)
-	if pg.Part == PartCapture { // its URL may be visited as well
+	if pg.Part == PartCapture { // its URL may have a visit of its own
 		id += "." + string(PartCapture)
 	}
 	return pg.msg(SubjectPages(pg.Crawl, p), id, body)
 }
 
-// chainedSuffix ends the Nats-Msg-Id of a chained page. Without it JetStream would drop the page that a request
-// brings whose fetcher died in the middle, and which the parser takes from its stream.
+// chainedSuffix is the suffix of a chained page's Nats-Msg-Id. It differs from the identity of the
+// unchained page: if the fetcher dies before the parser's output is stored, a redelivered request
+// publishes the page for the parser, and JetStream must not drop that as a duplicate.
 const chainedSuffix = ".chained"
 
-// ChainedMsg returns a message of Msg as it is stored once a parser was handed it in memory.
+// ChainedMsg returns a message of Msg in the form in which it is stored after a parser received it
+// in memory.
 func ChainedMsg(m *nats.Msg) *nats.Msg {
 	c := &nats.Msg{Subject: withKind(m.Subject, KindOfChained), Header: maps.Clone(m.Header), Data: m.Data}
 	c.Header.Set(nats.MsgIdHdr, m.Header.Get(nats.MsgIdHdr)+chainedSuffix)
 	return c
 }
 
-// PageID returns what tells the page of a message of PAGES from others, by its header: chained or not, it is the
-// same one.
+// PageID returns the identity of a page from the header of its message, the same whether the page
+// is chained or not.
 func PageID(header nats.Header) string {
 	return strings.TrimSuffix(header.Get(nats.MsgIdHdr), chainedSuffix)
 }
 
-// AnswerMsg is Msg of an answer that is no page, the nth one of its attempt. Those of
-// robots.txt are counted apart: a request that is made again may find one in memory.
+// AnswerMsg is Msg for a response that is not a page, the nth one of its attempt. Responses for
+// robots.txt are numbered separately: a repeated request may find the file in memory.
 func (pg *Page) AnswerMsg(p, n int, body []byte) *nats.Msg {
 	what := "answer"
 	switch {
@@ -179,12 +183,12 @@ func (pg *Page) msg(subject, id string, body []byte) *nats.Msg {
 	return m
 }
 
-// IsAnswer reports whether this is an answer that is no page.
+// IsAnswer reports whether this is a response that is not a page.
 func (pg *Page) IsAnswer() bool {
 	return pg.Part != "" && pg.Part != PartCapture || pg.Class != "" && pg.Class != OK
 }
 
-// DecodePage reads the header of a message on PAGES.
+// DecodePage decodes the header of a message on PAGES.
 func DecodePage(header nats.Header) (*Page, error) {
 	text := header.Get(HeaderPage)
 	if text == "" {
@@ -199,7 +203,7 @@ func DecodePage(header nats.Header) (*Page, error) {
 
 func (pg *Page) check() error {
 	visited := pg.URL
-	if pg.IsAnswer() { // it may be of another URL than the visit: of a redirect, a robots.txt
+	if pg.IsAnswer() { // it may have another URL than the visit: that of a redirect or a robots.txt
 		visited = ""
 	}
 	switch {
@@ -223,22 +227,22 @@ func (pg *Page) check() error {
 		pg.RenderProblems.check(), pg.Metadata.Check(pg.Inherit))
 }
 
-// needed is what the parser must know of the header.
+// needed returns the header fields that the parser needs.
 func (pg *Page) needed() map[string][]string {
 	size := 0
 	for _, v := range pg.Header[HeaderRobots] {
 		size += len(v)
 	}
-	if size == 0 || size > maxPageHeader/12 { // which in JSON may become six times as long
+	if size == 0 || size > maxPageHeader/12 { // in JSON it may become six times as long
 		return nil
 	}
 	return map[string][]string{HeaderRobots: pg.Header[HeaderRobots]}
 }
 
-// HeaderRobots says of a response what a robots meta element says of a page.
+// HeaderRobots is the response header with the same directives as a robots meta element.
 const HeaderRobots = "X-Robots-Tag"
 
-// contentCodings are what a body may be encoded in (RFC 9110 8.4.1).
+// contentCodings are the possible codings of a body (RFC 9110 8.4.1).
 var contentCodings = []string{"gzip", "deflate", "br", BodyZstd}
 
 func validEncoding(s string) bool {
@@ -253,9 +257,8 @@ func validEncoding(s string) bool {
 	return true
 }
 
-// Split takes the payload of the page's message apart: the request as it was sent
-// and the head of the response, if they were kept, and the body as BodyEncoding
-// says, unless that is in an object.
+// Split splits the payload of a page's message into the request as sent and the head of the
+// response, if they were kept, and the body in BodyEncoding, unless that is in an object.
 func (pg *Page) Split(payload []byte) (request, head, body []byte, err error) {
 	if len(payload) < pg.RequestSize+pg.HeadSize {
 		return nil, nil, nil, fmt.Errorf("the payload has %d bytes: at least request_size %d and head_size %d",
@@ -265,8 +268,8 @@ func (pg *Page) Split(payload []byte) (request, head, body []byte, err error) {
 	return payload[:pg.RequestSize:pg.RequestSize], payload[pg.RequestSize:end:end], payload[end:], nil
 }
 
-// asciiJSON escapes what is not printable ASCII in JSON text, because clients in other
-// languages disagree about the encoding of NATS headers.
+// asciiJSON escapes all characters in JSON text that are not printable ASCII, because clients in
+// other languages disagree about the encoding of NATS headers.
 func asciiJSON(b []byte) []byte {
 	ascii := true
 	for _, c := range b {

@@ -6,19 +6,17 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// DefaultPartitions is P where nothing else was chosen when the streams were
-// created. Sixteen lets a crawl grow to sixteen frontiers or writers, and costs
-// a laptop nothing.
+// DefaultPartitions is the default number of partitions. Sixteen lets a crawl grow to sixteen
+// frontiers or writers, and costs a laptop nothing.
 const DefaultPartitions = 16
 
-// MaxPartitions bounds P: each partition has a few JetStream consumers, and
-// those stay cheap into the hundreds.
+// MaxPartitions bounds the number of partitions: each has a few JetStream consumers, which stay
+// cheap into the hundreds.
 const MaxPartitions = 256
 
-// Partition returns the partition of a canonical URL among n: FNV-1a-32 of its
-// registrable domain, modulo n. NATS uses the same hash for partition(), so
-// any client can reproduce it. All of a domain is in one partition, so that
-// the limits of a host and of a domain need no coordination.
+// Partition returns the partition of a canonical URL among n: FNV-1a-32 of its registrable domain,
+// modulo n. NATS uses the same hash for partition(), so any client can reproduce it. All URLs of a
+// domain are in one partition, so that host and domain limits need no coordination.
 func Partition(canonicalURL string, n int) int {
 	if n == 1 {
 		return 0

@@ -2,10 +2,10 @@ package messages
 
 import "time"
 
-// Position is a place in one life of a stream: the last message that was read. Its owner
-// stores it in the same transaction as what it made of the message there.
+// Position is the last message read in one incarnation of a stream. Its owner stores it in the same
+// transaction as the effects of that message.
 type Position struct {
-	Created  time.Time // when the stream was created: another life, other messages
+	Created  time.Time // when the stream was created: identifies its incarnation
 	Sequence uint64
-	Stored   time.Time // when the message there was stored
+	Stored   time.Time // when that message was stored
 }

@@ -13,19 +13,19 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// Record is a message on RECORDS, and a line of the output: what the parser
-// makes of a page when the spec has no rules. A writer stores the payload
-// byte for byte, so a custom parser may send any JSON object, as long as
-// its Nats-Msg-Id is unique to the record and the same after a repeat.
+// Record is a message on RECORDS, and a line of the output: the record that the parser makes of a
+// page if the spec has no rules. A writer stores the payload byte for byte, so a custom parser may
+// send any JSON object, as long as its Nats-Msg-Id is unique to the record and the same after a
+// repeat.
 type Record struct {
 	URL         string    `json:"url"`
 	Status      int       `json:"status"`
 	ContentType string    `json:"content_type"`
 	Title       string    `json:"title"`
 	Description string    `json:"description"`
-	Canonical   string    `json:"canonical"` // as the page declares it, absolute
-	Language    string    `json:"language"`  // as the page declares it
-	Charset     string    `json:"charset"`   // that the body was read with
+	Canonical   string    `json:"canonical"` // as declared by the page, absolute
+	Language    string    `json:"language"`  // as declared by the page
+	Charset     string    `json:"charset"`   // with which the body was decoded
 	NoIndex     bool      `json:"noindex"`   // the page asks not to be indexed
 	Text        string    `json:"text"`
 	FetchedAt   time.Time `json:"fetched_at"`
@@ -33,15 +33,15 @@ type Record struct {
 	Referrer    string    `json:"referrer"`
 	Crawl       string    `json:"crawl"`
 	Visit       Visit     `json:"visit"`
-	Run         int64     `json:"run"` // when the run was due, Unix seconds; the first is 0, or when a crawl of the name was deleted
-	// DuplicateOf is the visit of the page that this one repeats, if the spec has
-	// that told.
+	Run         int64     `json:"run"` // when the run was due, Unix seconds; 0 for the first, or when an earlier crawl with the name was deleted
+	// DuplicateOf is the visit of the page that this one repeats, if the spec asks for it.
 	DuplicateOf Visit `json:"duplicate_of,omitzero"`
-	// Metadata is that of the seed which the page is of, if it has any: see Seed.
+	// Metadata is the metadata of the page's seed, if it has any: see Seed.
 	Metadata Metadata `json:"metadata,omitempty"`
-	// Pages is how many pages a PDF has, slides a presentation or sheets a workbook.
+	// Pages is the number of pages of a PDF, slides of a presentation or sheets of a workbook.
 	Pages int `json:"pages,omitempty"`
-	// NoText is why a PDF or an office file has no text: scanned, empty, encrypted, damaged, unsupported or too_large.
+	// NoText is why a PDF or an office file has no text: scanned, empty, encrypted, damaged,
+	// unsupported or too_large.
 	NoText string `json:"no_text,omitempty"`
 	// Truncated names the fields that are cut: the text, if it is longer than --max-text.
 	Truncated []string `json:"truncated,omitempty"`
@@ -58,8 +58,8 @@ func (r *Record) Msg(p int) *nats.Msg {
 // Encode returns the record as one line of JSON.
 func (r *Record) Encode() []byte { return Encode(r) }
 
-// RecordMsg returns the message of a record, a line of JSON, for partition p. The
-// id is unique to the record, and the same when it is made again.
+// RecordMsg returns the message of a record, a line of JSON, for partition p. The id must be unique
+// to the record, and the same in every repeat.
 func RecordMsg(crawl string, p int, id string, line []byte) *nats.Msg {
 	m := nats.NewMsg(SubjectRecords(crawl, p))
 	m.Header.Set(nats.MsgIdHdr, id)
@@ -68,51 +68,51 @@ func RecordMsg(crawl string, p int, id string, line []byte) *nats.Msg {
 	return m
 }
 
-// HeaderRecord marks a record that Seine has encoded, and so one that need not be
-// parsed to be checked.
+// HeaderRecord marks a record that Seine encoded and that therefore can be checked without parsing
+// it.
 const HeaderRecord = "Seine-Record"
 
-// HeaderSpec is the revision of the spec that a record was made by: what its fields are
-// may be of a spec that a writer has not heard of yet.
+// HeaderSpec is the revision of the spec under which a record was made: a writer may not know that
+// spec yet.
 const HeaderSpec = "Seine-Spec"
 
-// SetSpecRevision has a record say the revision of its spec, which is 0 for none.
+// SetSpecRevision sets the spec revision of a record, unless it is 0.
 func SetSpecRevision(m *nats.Msg, rev uint64) {
 	if rev > 0 {
 		m.Header.Set(HeaderSpec, strconv.FormatUint(rev, 10))
 	}
 }
 
-// SpecRevision returns the revision that a record says, 0 if it says none.
+// SpecRevision returns the spec revision of a record, 0 if it has none.
 func SpecRevision(header nats.Header) uint64 {
 	rev, _ := strconv.ParseUint(header.Get(HeaderSpec), 10, 64)
 	return rev
 }
 
-// KindPage is the kind of the record of a page, which does not say it.
+// KindPage is the kind of a page's record, which does not name its kind.
 const KindPage = "page"
 
-// KindAnswer is the kind of an answer that is no page, in files that have both.
+// KindAnswer is the kind of a response that is not a page, in files with both.
 const KindAnswer = "answer"
 
-// KindOther stands for kinds that are not told apart.
+// KindOther stands for kinds that are not distinguished.
 const KindOther = "other"
 
-// RecordKind returns the kind that a record says it is of, "page" if it says
-// none, and KindOther for what is not a name.
+// RecordKind returns the kind that a record names, KindPage if it names none, and KindOther if the
+// name is invalid.
 func RecordKind(header nats.Header, line []byte) string {
 	var r struct {
 		Kind string `json:"kind"`
 	}
 	if header.Get(HeaderRecord) == "" {
-		_ = jsontext.Unmarshal(line, &r) // who checks the record says what is wrong
-	} else if rest, ok := bytes.CutPrefix(line, []byte(`{"kind":"`)); ok { // as Seine's own begin
+		_ = jsontext.Unmarshal(line, &r) // CheckRecord reports an invalid record
+	} else if rest, ok := bytes.CutPrefix(line, []byte(`{"kind":"`)); ok { // as Seine's own records begin
 		r.Kind = string(rest[:max(bytes.IndexByte(rest, '"'), 0)])
 	}
 	return CountedKind(r.Kind)
 }
 
-// CountedKind returns the kind that a record counts as which names one, or none.
+// CountedKind returns the kind under which a record counts, given the name in the record, if any.
 func CountedKind(named string) string {
 	switch {
 	case named == "":
@@ -123,15 +123,15 @@ func CountedKind(named string) string {
 	return named
 }
 
-// ValidKind reports whether a kind of record may be named so: it stands in names of files,
-// tables and metrics.
+// ValidKind reports whether kind is a valid name for a kind of record: it is part of the names of
+// files, tables and metrics.
 func ValidKind(kind string) bool { return kindName().MatchString(kind) }
 
 var kindName = lazyregexp.New(`^[a-z][a-z0-9_]{0,62}$`)
 
-// CheckRecord reports what is wrong with a message on RECORDS: it must be one
-// JSON object without a line break, and have an identity. Of one with HeaderRecord
-// it looks at the ends of the object and for line breaks.
+// CheckRecord returns an error unless a message on RECORDS is one JSON object without a line break
+// and has an identity. If it has HeaderRecord, only the ends of the object and line breaks are
+// checked.
 func CheckRecord(header nats.Header, payload []byte) error {
 	if header.Get(nats.MsgIdHdr) == "" {
 		return fmt.Errorf("record has no %s header, which identifies duplicates", nats.MsgIdHdr)

@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// RenderProblem is why a rendered page may lack something: requests of the page that went wrong in one way, or an error of its scripts.
+// RenderProblem is why a rendered page may be incomplete: requests of the page that failed in one
+// way, or an error of its scripts.
 type RenderProblem struct {
-	Reason string `json:"reason"` // for a person, with what to do
+	Reason string `json:"reason"` // for users, with the remedy
 	Count  int    `json:"count"`
 	URL    string `json:"url,omitempty"` // of the first such request, or of the script
 }
@@ -15,10 +16,10 @@ type RenderProblem struct {
 // MaxRenderProblems bounds the problems of a page.
 const MaxRenderProblems = 6
 
-// RenderProblems are the problems of a page, by their reasons.
+// RenderProblems are the problems of a page, grouped by reason.
 type RenderProblems []RenderProblem
 
-// String describes the problem for a person.
+// String describes the problem for users.
 func (p RenderProblem) String() string {
 	text := p.Reason
 	if p.Count > 1 {

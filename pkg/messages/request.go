@@ -16,54 +16,52 @@ type Request struct {
 	Rev      uint64 `json:"rev,omitempty"`
 	URL      string `json:"url"`
 	Visit    Visit  `json:"visit"`
-	Attempt  int    `json:"attempt"` // from 1; counts the times this visit was sent
+	Attempt  int    `json:"attempt"` // from 1; counts how often this visit was sent
 	Depth    int    `json:"depth"`
 	Referrer string `json:"referrer,omitempty"`
-	// Redirects counts the redirects in a row that led here.
+	// Redirects is the number of consecutive redirects that led here.
 	Redirects int `json:"redirects,omitempty"`
-	// Delay is the host's delay at the moment of sending, in milliseconds. A
-	// fetcher that gets a request again waits it out first: the fetcher that had it
-	// before may have sent it just now.
+	// Delay is the host's delay when the request was sent, in milliseconds. A fetcher that receives
+	// a redelivered request waits for the delay first: the previous fetcher may have just sent it.
 	Delay Millis `json:"delay_ms,omitempty"`
-	// Interval is the least time from the start of one request to the host to
-	// that of the next, in milliseconds; 0 is none.
+	// Interval is the least time between the starts of two requests to the host, in milliseconds; 0
+	// for none.
 	Interval Millis `json:"interval_ms,omitempty"`
-	// NoResend is set for a host that failed recently: the request must not reach it
-	// twice, as HTTP clients send again when a connection breaks.
+	// NoResend is set for a host that failed recently: the request must not reach it twice,
+	// although HTTP clients resend when a connection breaks.
 	NoResend bool `json:"no_resend,omitempty"`
-	// Follow is set where redirects from the URL led back to it: the fetcher follows
-	// those on the URL's origin itself, since it may have to be the same one that
-	// gets a cookie on the way and sends it back.
+	// Follow is set if redirects from the URL led back to it: the fetcher then follows redirects on
+	// the URL's origin itself, since one fetcher may have to receive a cookie on the way and send
+	// it back.
 	Follow bool `json:"follow,omitempty"`
-	// Run is the run of a scheduled crawl that the visit belongs to, 0 for the
-	// first; it is handed on to what is found on the page.
+	// Run is the run of a scheduled crawl that the visit belongs to, 0 for the first; URLs found on
+	// the page inherit it.
 	Run int64 `json:"run,omitempty"`
-	// ETag and LastModified are validators of the last response, as received:
-	// the request is conditional on them.
+	// ETag and LastModified are the validators of the last response, as received: they make the
+	// request conditional.
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
-	// Digest is the start of the Digest of the visit before, set where the spec wants
-	// to know of pages that have not changed.
+	// Digest is the start of the Digest of the previous visit, set if the spec asks for unchanged
+	// pages.
 	Digest string `json:"digest,omitempty"`
-	// Recorded says that there are records of the page: a visit that makes none of it leaves
-	// a VisitRecord.
+	// Recorded means that the page has records: a visit without records then makes a VisitRecord.
 	Recorded bool `json:"recorded,omitempty"`
-	// PageRound is the round of the visit in which the page came that the validators
-	// are of, set where the frontier has its links and this run needs them: an answer
-	// that it is unchanged goes to all partitions.
+	// PageRound is the round of the visit that the validators are from. It is set if the frontier
+	// has the links of that visit and this run needs them: an unchanged response then goes to all
+	// partitions.
 	PageRound uint64 `json:"page_round,omitempty"`
-	// Metadata and Inherit are for its page, and for what comes of that: see Seed.
+	// Metadata and Inherit are for the page and the URLs found on it: see Seed.
 	Metadata Metadata `json:"metadata,omitempty"`
 	Inherit  bool     `json:"inherit,omitempty"`
-	// Sitemap says that the URL is known for a sitemap: see Candidate.
+	// Sitemap marks a known sitemap: see Candidate.
 	Sitemap bool `json:"sitemap,omitempty"`
-	// Render says that the page may need a browser: the request is for renderers.
+	// Render means that the page may need a browser: the request is for renderers.
 	Render bool `json:"render,omitempty"`
-	// Epoch is that of the lease of the frontier that sent it.
+	// Epoch is the lease epoch of the frontier that sent the request.
 	Epoch uint64 `json:"epoch,omitempty"`
 }
 
-// Millis is a duration that travels as whole milliseconds.
+// Millis is a duration that is encoded as whole milliseconds.
 type Millis time.Duration
 
 // MarshalJSON encodes the duration as a number.
@@ -71,7 +69,7 @@ func (m Millis) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, time.Duration(m).Milliseconds(), 10), nil
 }
 
-// UnmarshalJSON decodes what MarshalJSON wrote.
+// UnmarshalJSON decodes the output of MarshalJSON.
 func (m *Millis) UnmarshalJSON(b []byte) error {
 	n, err := strconv.ParseInt(string(b), 10, 64)
 	if err != nil || n < 0 || n > maxMillis {
@@ -81,20 +79,20 @@ func (m *Millis) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MaxMillis is the longest time that travels.
+// MaxMillis is the longest duration that can be encoded.
 const MaxMillis = Millis(365 * 24 * time.Hour)
 
 const maxMillis = int64(MaxMillis / Millis(time.Millisecond))
 
-// ID is the Nats-Msg-Id of the request, and of its result. A retry has another.
+// ID returns the Nats-Msg-Id of the request and of its result. Each attempt has its own.
 func (r *Request) ID() string { return attemptID(r.Crawl, r.Visit, r.Attempt) }
 
 func attemptID(crawl string, v Visit, attempt int) string {
 	return crawl + "." + v.String() + "." + strconv.Itoa(attempt)
 }
 
-// VisitID is the Nats-Msg-Id of what a visit leads to once, whatever the
-// number of attempts.
+// VisitID returns the Nats-Msg-Id of a message that a visit makes once, whatever the number of
+// attempts.
 func VisitID(crawl string, v Visit) string { return crawl + "." + v.String() }
 
 // Encode returns the message's payload.
@@ -103,7 +101,7 @@ func (r *Request) Encode() []byte {
 	return Encode(r)
 }
 
-// DecodeRequest reads a message on FETCH.
+// DecodeRequest decodes a message on FETCH.
 func DecodeRequest(payload []byte) (*Request, error) {
 	r := new(Request)
 	if err := cmp.Or(Decode(payload, r, &r.V), r.check()); err != nil {
@@ -120,11 +118,11 @@ func (r *Request) check() error {
 		r.Metadata.Check(r.Inherit), checkValidators(r.ETag, r.LastModified))
 }
 
-// MaxValidator bounds an entity tag, in bytes: longer ones are not worth their
-// place with every URL.
+// MaxValidator bounds an entity tag, in bytes: longer ones are not worth their space with every
+// URL.
 const MaxValidator = 256
 
-// checkValidators checks what goes into the header of a request.
+// checkValidators checks values for the header of a request.
 func checkValidators(vs ...string) error {
 	for _, v := range vs {
 		if len(v) > MaxValidator || strings.ContainsFunc(v, func(r rune) bool { return r < ' ' || r == 0x7f }) {
@@ -134,13 +132,13 @@ func checkValidators(vs ...string) error {
 	return nil
 }
 
-// checkVisited checks what requests, results and pages have in common.
+// checkVisited checks the common fields of requests, results and pages.
 func checkVisited(crawl, url string, v Visit, attempt int) error {
 	return checkExchange(crawl, url, url, v, attempt)
 }
 
-// checkExchange checks what an exchange for a URL says of its visit, which is one of
-// visited, or of any if that is empty.
+// checkExchange checks the common fields of an exchange for a URL. Its visit must be one of
+// visited, or of any URL if that is empty.
 func checkExchange(crawl, url, visited string, v Visit, attempt int) error {
 	if err := CheckCrawl(crawl); err != nil {
 		return err

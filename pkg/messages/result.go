@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Result is a message on RESULTS: how one request ended.
+// Result is a message on RESULTS: the outcome of one request.
 type Result struct {
 	V       int    `json:"v"`
 	Crawl   string `json:"crawl"`
@@ -16,55 +16,55 @@ type Result struct {
 	Visit   Visit  `json:"visit"`
 	Attempt int    `json:"attempt"`
 	Run     int64  `json:"run,omitempty"` // that of the request
-	// Depth, Redirects and Referrer are those of the request: how the URL was found,
-	// for the log of requests.
+	// Depth, Redirects and Referrer are those of the request: how the URL was found, for the log of
+	// requests.
 	Depth     int    `json:"depth,omitempty"`
 	Redirects int    `json:"redirects,omitempty"`
 	Referrer  string `json:"referrer,omitempty"`
 	Class     Class  `json:"class"`
 	Status    int    `json:"status,omitempty"` // HTTP status; 0 if there was no response
-	Error     string `json:"error,omitempty"`  // what went wrong, for a person
-	// Detail says more than Class for a program to count: which limit, which
-	// timeout. docs/reference/wire.md lists them.
+	Error     string `json:"error,omitempty"`  // error message for users
+	// Detail refines Class for programs: which limit, which timeout. docs/reference/wire.md lists
+	// the values.
 	Detail Detail `json:"detail,omitempty"`
-	// Location is the canonical target of a redirect. The fetcher has published
-	// it as a candidate already.
+	// Location is the canonical target of a redirect. The fetcher has already published it as a
+	// candidate.
 	Location    string    `json:"location,omitempty"`
 	ContentType string    `json:"content_type,omitempty"`
 	Started     time.Time `json:"started"`
 	Timings     Timings   `json:"timings,omitzero"`
-	BytesWire   int64     `json:"bytes_wire,omitempty"` // of the body, as it came
+	BytesWire   int64     `json:"bytes_wire,omitempty"` // of the body, as received
 	BytesBody   int64     `json:"bytes_body,omitempty"` // of the body, decoded
 	IP          string    `json:"ip,omitempty"`
 	Protocol    string    `json:"protocol,omitempty"` // "HTTP/1.1", "HTTP/2.0"
-	// RetryAfter is how long the host asked to be left alone, in milliseconds.
+	// RetryAfter is how long the host asked to wait, in milliseconds.
 	RetryAfter Millis `json:"retry_after_ms,omitempty"`
-	// CrawlDelay is what the host's robots.txt asks for, in milliseconds; nil
-	// where this request did not learn it.
+	// CrawlDelay is the Crawl-delay of the host's robots.txt, in milliseconds; nil if this request
+	// did not read it.
 	CrawlDelay *Millis `json:"crawl_delay_ms,omitempty"`
-	// Age is for how long the fetcher had the response when it made this, in milliseconds: the
-	// host rests from the end of the response on. It needs no clock that others have too.
+	// Age is the time from the end of the response until this result was made, in milliseconds: the
+	// host's delay counts from the end of the response. It requires no synchronized clocks.
 	Age Millis `json:"age_ms,omitempty"`
-	// ETag and LastModified are the validators of the response, for the next
-	// visit; left out if they are too long.
+	// ETag and LastModified are the validators of the response, for the next visit; omitted if they
+	// are too long.
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
-	// Digest is the start of the SHA-256 of the decoded body, in hexadecimal:
-	// whether a page has changed.
+	// Digest is the start of the SHA-256 of the decoded body, in hexadecimal, to detect changes of
+	// a page.
 	Digest string `json:"digest,omitempty"`
-	// Rendered says why the page was shown in a browser, for a person, "" if it was not; and Requisites how many requests it
-	// made beside the one for its document. BytesWire has their bodies too.
+	// Rendered is why the page was rendered in a browser, for users, "" if it was not. Requisites
+	// is the number of requests for its resources, whose bodies count in BytesWire.
 	Rendered   string `json:"rendered,omitempty"`
 	Requisites int    `json:"requisites,omitempty"`
-	// Actions say what those of the spec have done with it, for a person.
+	// Actions are the outcomes of the spec's actions on the page, for users.
 	Actions string `json:"actions,omitempty"`
-	// NotRendered says why a page was not shown in a browser that the spec may want rendered, for a person.
+	// NotRendered is why a page that the spec may want rendered was not, for users.
 	NotRendered string `json:"not_rendered,omitempty"`
-	// RenderProblems are what went wrong while the page was rendered.
+	// RenderProblems are the problems during rendering.
 	RenderProblems RenderProblems `json:"render_problems,omitempty"`
-	// GoneRecord says that a VisitRecord of KindGone was published.
+	// GoneRecord means that a VisitRecord of KindGone was published.
 	GoneRecord bool   `json:"gone_record,omitempty"`
-	Fetcher    string `json:"fetcher,omitempty"` // instance, for a person
+	Fetcher    string `json:"fetcher,omitempty"` // instance, for users
 }
 
 // Timings are the phases of a request, in milliseconds.
@@ -76,7 +76,7 @@ type Timings struct {
 	Total     Millis `json:"total_ms,omitempty"`
 }
 
-// ID is the Nats-Msg-Id of the result: that of its request.
+// ID returns the Nats-Msg-Id of the result, which is that of its request.
 func (r *Result) ID() string { return attemptID(r.Crawl, r.Visit, r.Attempt) }
 
 // Encode returns the message's payload.
@@ -86,7 +86,7 @@ func (r *Result) Encode() []byte {
 	return Encode(r)
 }
 
-// DecodeResult reads a message on RESULTS.
+// DecodeResult decodes a message on RESULTS.
 func DecodeResult(payload []byte) (*Result, error) {
 	r := new(Result)
 	if err := cmp.Or(Decode(payload, r, &r.V), r.check()); err != nil {

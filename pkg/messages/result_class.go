@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Class says how a request ended. The class alone decides what the frontier does next.
+// Class is the outcome of a request. It alone decides what the frontier does next.
 type Class string
 
 // How a request can end. docs/reference/wire.md has these comments.
@@ -35,8 +35,7 @@ const (
 	ClassCancelled  Class = "cancelled"        // crawl or host was cancelled before the request
 )
 
-// Detail is a word that goes with a Class, for programs that count; more may be
-// added.
+// Detail is a word that refines a Class, for programs that count; more may be added.
 type Detail string
 
 // Details, each with the classes that it belongs to. docs/reference/wire.md has these comments.
@@ -61,12 +60,12 @@ const (
 // maxDetail bounds a Detail, in bytes.
 const maxDetail = 32
 
-// classes lists the classes and their properties. The frontier's table of effects on hosts and URLs is
-// internal/frontier/state/effects.go.
+// classes are the classes and their properties. The frontier's table of effects on hosts and URLs
+// is internal/frontier/state/effects.go.
 var classes = map[Class]struct {
-	retried bool // a later attempt may end differently
-	failure bool // it counts as failed where people ask whether a crawl goes well
-	unsent  bool // no request for the page went out
+	retried bool // a later attempt may have another outcome
+	failure bool // counts as failed in summaries of a crawl's health
+	unsent  bool // no request for the page was sent
 }{
 	OK:              {},
 	NotModified:     {},
@@ -99,15 +98,14 @@ func Classes() []Class { return slices.Sorted(maps.Keys(classes)) }
 // Valid reports whether c is one of the classes.
 func (c Class) Valid() bool { _, ok := classes[c]; return ok }
 
-// Retryable reports whether a later attempt may end differently.
+// Retryable reports whether a later attempt may have another outcome.
 func (c Class) Retryable() bool { return classes[c].retried }
 
-// IsFailure reports whether a request that ended so counts as failed where people
-// ask whether a crawl goes well. Pages that are not there, or that were never
-// asked for because of robots.txt or the rules of the crawl, are no trouble;
-// refusals such as 403 and 429 are.
+// IsFailure reports whether a request with this class counts as failed in summaries of a crawl's
+// health. Pages that do not exist, or that were not requested because of robots.txt or the rules of
+// the crawl, are not failures; refusals such as 403 and 429 are.
 func (c Class) IsFailure() bool { return classes[c].failure }
 
-// IsPageRequest reports whether a request that ended so was one for a page: it went out,
-// or should have.
+// IsPageRequest reports whether a request with this class was one for a page: it was sent, or
+// should have been.
 func (c Class) IsPageRequest() bool { return !classes[c].unsent }

@@ -16,31 +16,31 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// Seed is one URL that a person or a program feeds to a crawl.
+// Seed is one URL that a user or a program submits to a crawl.
 type Seed struct {
 	URL string `json:"url"`
 	// Priority from 0 (first) to 9; nil means DefaultPriority.
 	Priority *int `json:"priority,omitempty"`
-	// Metadata is for the records of its page, and of the page that its redirects lead
-	// to. Nil leaves what the URL has, and one without members takes that away.
+	// Metadata is copied to the records of its page, and of the page that its redirects lead to.
+	// Nil keeps the metadata that the URL has, and an empty one removes it.
 	Metadata Metadata `json:"metadata,omitzero"`
-	// Inherit has what is found from the URL have the metadata, too.
+	// Inherit passes the metadata on to URLs found from this one.
 	Inherit bool `json:"inherit,omitempty"`
-	// Sitemap says that it is a sitemap, of whatever name: a text there is a list of URLs.
+	// Sitemap marks the URL as a sitemap, whatever its name: a text file there is a list of URLs.
 	Sitemap bool `json:"sitemap,omitempty"`
 }
 
-// BadURL is a part of a message of SEEDS or URLS that cannot be taken: no seed, or no URL of its partition.
+// BadURL is an invalid part of a message of SEEDS or URLS: not a seed, or not a URL of its
+// partition.
 type BadURL struct {
-	Line int    // of the message where it begins, from 1
-	Text string // what was sent
-	Err  error  // what is wrong with it and what to do
+	Line int    // line of the message where it begins, from 1
+	Text string // as received
+	Err  error  // the error and the remedy
 }
 
-// DecodeSeeds reads a SEEDS message: plain lines (blank ones and those starting
-// with # are skipped), JSON strings or objects, one a line or over several lines, or
-// a JSON array of them, in UTF-8. A bad line does not cost the good ones beside it. The URLs
-// of the seeds returned are canonical.
+// DecodeSeeds decodes a SEEDS message in UTF-8: plain lines (blank ones and those starting with #
+// are skipped), JSON strings or objects, one per line or over several lines, or a JSON array of
+// them. An invalid line does not affect the others. The URLs of the returned seeds are canonical.
 func DecodeSeeds(payload []byte) (seeds []Seed, bad []BadURL) {
 	text := bytes.TrimLeftFunc(bytes.TrimPrefix(payload, []byte("\ufeff")), unicode.IsSpace)
 	first := 1 + bytes.Count(payload[:len(payload)-len(text)], newline)
@@ -73,12 +73,14 @@ func DecodeSeeds(payload []byte) (seeds []Seed, bad []BadURL) {
 	return seeds, bad
 }
 
-// isUTF16 reports whether a text begins as UTF-16 does: with a byte order mark, or an ASCII character of two bytes.
+// isUTF16 reports whether a text begins like UTF-16: with a byte order mark, or a two-byte ASCII
+// character.
 func isUTF16(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) || bytes.IndexByte(text[:min(2, len(text))], 0) >= 0
 }
 
-// startsMultiline reports whether a text begins with a JSON object that its first line does not end.
+// startsMultiline reports whether a text begins with a JSON object that does not end on its first
+// line.
 func startsMultiline(text []byte) bool {
 	line, _, over := bytes.Cut(text, newline)
 	if !over || line[0] != '{' {
@@ -88,7 +90,8 @@ func startsMultiline(text []byte) bool {
 	return errors.Is(value.Decode(new(json.RawMessage)), io.ErrUnexpectedEOF)
 }
 
-// decodeSeedValues reads JSON values of several lines each. If one cannot be read, it and the text behind it are one bad part.
+// decodeSeedValues decodes JSON values of several lines each. If one is invalid, it and all text
+// after it are one bad part.
 func decodeSeedValues(text []byte, line int, collect collector) {
 	values := json.NewDecoder(bytes.NewReader(text)) //nolint:forbidigo // takes the values apart, and reads none
 	for at := 0; values.More(); {
@@ -107,7 +110,7 @@ func decodeSeedValues(text []byte, line int, collect collector) {
 
 var newline = []byte("\n")
 
-// collector takes what a text was read as, which begins in a line of the message.
+// collector receives the seed or error decoded from a text that begins in a line of the message.
 type collector func(line int, text string, s Seed, err error)
 
 func decodeSeedLines(text []byte, first int, collect collector) {
@@ -130,7 +133,7 @@ func decodeSeedArray(text []byte, line int, collect collector) {
 		return
 	}
 	for _, item := range items {
-		at := bytes.Index(text, item) // between them are blanks and commas alone
+		at := bytes.Index(text, item) // only blanks and commas are between them
 		line += bytes.Count(text[:at], newline)
 		s, err := decodeSeedLine(string(item))
 		collect(line, string(item), s, err)

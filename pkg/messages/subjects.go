@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Streams. Their configuration is in Streams.
+// Streams. Streams returns their configuration.
 const (
 	StreamSeeds   = "SEEDS"
 	StreamURLs    = "URLS"
@@ -27,14 +27,14 @@ const (
 	StageWriter   = "writer"
 )
 
-// DefaultCrawl is the crawl that a bare `nats pub seine.seeds.default URL` feeds.
+// DefaultCrawl is the crawl that a bare `nats pub seine.seeds.default URL` adds seeds to.
 const DefaultCrawl = "default"
 
 // ErrCrawlName is returned for a crawl name that cannot be a subject token.
 var ErrCrawlName = errors.New("crawl name must be 1 to 63 of a-z, 0-9, '-' and '_', and start with a letter or digit")
 
-// CheckCrawl reports whether name can name a crawl. The name is a subject
-// token, a KV key and a folder of the output, so its alphabet is small.
+// CheckCrawl returns an error if name is not a valid crawl name. The name is a subject token, a KV
+// key and a folder of the output, so its alphabet is small.
 func CheckCrawl(name string) error {
 	ok := name != "" && len(name) <= 63 && name[0] != '-' && name[0] != '_'
 	for i := 0; ok && i < len(name); i++ {
@@ -47,18 +47,18 @@ func CheckCrawl(name string) error {
 	return nil
 }
 
-// SubjectSeeds is where anyone feeds URLs to a crawl.
+// SubjectSeeds is the subject for seeds of a crawl.
 func SubjectSeeds(crawl string) string { return "seine.seeds." + crawl }
 
-// Second tokens of the subjects of URLS. Each source has those who may publish it: permissions keep a parser, which
-// reads what strangers wrote, from feeding seeds.
+// Second tokens of the subjects of URLS. Each source has its own publishers: permissions keep a
+// parser, which reads untrusted input, from publishing seeds.
 const (
 	KindOfSeeded    = "seeded"    // by frontiers
 	KindOfRedirects = "redirects" // by fetchers and renderers
 	KindOfLinks     = "urls"      // by parsers, fetchers and renderers: links, and ends of visits
 )
 
-// SubjectURLs carries the candidates of a source for partition p.
+// SubjectURLs is the subject for candidates of a source in partition p.
 func SubjectURLs(from Source, crawl string, p int) string {
 	switch from {
 	case SourceSeed:
@@ -70,38 +70,39 @@ func SubjectURLs(from Source, crawl string, p int) string {
 	return partitioned(KindOfLinks, crawl, p)
 }
 
-// SubjectFetch carries the requests of partition p that are due now.
+// SubjectFetch is the subject for the due requests of partition p.
 func SubjectFetch(crawl string, p int) string { return partitioned("fetch", crawl, p) }
 
-// SubjectRender carries the requests of partition p that are due now and whose pages may need a browser.
+// SubjectRender is the subject for the due requests of partition p whose pages may need a browser.
 func SubjectRender(crawl string, p int) string { return partitioned("render", crawl, p) }
 
 // AnyKind stands for the second token of all subjects of a stream in a filter.
 const AnyKind = "*"
 
-// SubjectAny matches all that a stream of partitions has in partition p, of a crawl or, with "*", of all.
+// SubjectAny matches all subjects of partition p in a partitioned stream, of a crawl or, with "*",
+// of all.
 func SubjectAny(crawl string, p int) string { return partitioned(AnyKind, crawl, p) }
 
-// SubjectResults carries how the requests of partition p ended.
+// SubjectResults is the subject for the results of requests in partition p.
 func SubjectResults(crawl string, p int) string { return partitioned("results", crawl, p) }
 
 // Second tokens of the subjects of pages.
 const (
-	KindOfPages   = "pages"   // those that the parser takes from PAGES
-	KindOfChained = "chained" // those that a parser was handed in memory: for all other readers of pages
+	KindOfPages   = "pages"   // pages that the parser reads from PAGES
+	KindOfChained = "chained" // pages that a parser received in memory: for all other readers of pages
 )
 
-// SubjectPages carries what was fetched in partition p, for the parser.
+// SubjectPages is the subject for the pages of partition p that the parser reads.
 func SubjectPages(crawl string, p int) string { return partitioned(KindOfPages, crawl, p) }
 
-// SubjectsToParse are the subjects of the messages of PAGES that the parser takes.
+// SubjectsToParse are the subjects of PAGES that the parser reads.
 const SubjectsToParse = "seine." + KindOfPages + ".*.*"
 
-// SubjectForParser returns the subject under which the parser takes a page from PAGES, given that of the page,
-// chained or not.
+// SubjectForParser returns the subject under which the parser reads a page from PAGES, given the
+// page's subject, chained or not.
 func SubjectForParser(subject string) string { return withKind(subject, KindOfPages) }
 
-// withKind returns a subject with another second token.
+// withKind replaces the second token of a subject.
 func withKind(subject, kind string) string {
 	if parts := strings.SplitN(subject, ".", 3); len(parts) == 3 {
 		return parts[0] + "." + kind + "." + parts[2]
@@ -109,17 +110,17 @@ func withKind(subject, kind string) string {
 	return subject
 }
 
-// SubjectAnswers carries what was answered in partition p and is no page, for archives.
+// SubjectAnswers is the subject for responses in partition p that are not pages, for archives.
 func SubjectAnswers(crawl string, p int) string { return partitioned("answers", crawl, p) }
 
-// IsAnswer reports whether a subject of PAGES is that of an answer that is no page.
+// IsAnswer reports whether a subject of PAGES is for responses that are not pages.
 func IsAnswer(subject string) bool { return strings.HasPrefix(subject, "seine.answers.") }
 
-// SubjectRecords carries what was extracted in partition p.
+// SubjectRecords is the subject for the records of partition p.
 func SubjectRecords(crawl string, p int) string { return partitioned("records", crawl, p) }
 
-// IsStray reports whether a subject of a stream is one that no consumer of Seine reads: of no partition, or of
-// SEEDS with a wildcard for a crawl.
+// IsStray reports whether no consumer of Seine reads a subject of a stream: it has no valid
+// partition, or is one of SEEDS with a wildcard for a crawl.
 func IsStray(stream, subject string, partitions int) bool {
 	last := subject[strings.LastIndexByte(subject, '.')+1:]
 	if stream == StreamSeeds {
@@ -129,34 +130,35 @@ func IsStray(stream, subject string, partitions int) bool {
 	return err != nil || p < 0 || p >= partitions || strconv.Itoa(p) != last
 }
 
-// SubjectDead carries what stage could not handle.
+// SubjectDead is the subject for messages that a stage could not handle.
 func SubjectDead(stage, crawl string) string { return "seine.dead." + stage + "." + crawl }
 
-// SubjectFrontier is where the owner of partition p answers requests for op.
+// SubjectFrontier is the subject on which the owner of partition p answers queries of op.
 func SubjectFrontier(op string, p int) string {
 	return "seine.frontier." + op + "." + strconv.Itoa(p)
 }
 
-// SubjectControl is where any frontier takes orders for a crawl.
+// SubjectControl is the subject on which any frontier accepts commands for a crawl.
 const SubjectControl = "seine.frontier.control"
 
-// SubjectInFlight is where the workers of a consumer are asked which messages they hold.
+// SubjectInFlight is the subject on which the workers of a consumer report which messages they
+// hold.
 func SubjectInFlight(durable string) string { return "seine.inflight." + durable }
 
-// SubjectOwner is where a process that owns partitions answers processes of the same identity.
+// SubjectOwner is the subject on which a process that owns partitions answers processes with the
+// same identity.
 func SubjectOwner(group, owner string) string { return "seine.owner." + group + "." + owner }
 
-// SubjectConsumers is where a frontier is asked to make consumers for a user of the
-// NATS server who may not make them alone: as the server itself is, by
-// $JS.API.CONSUMER.CREATE, with what follows that in place of ">".
+// SubjectConsumers is the subject on which a frontier creates consumers for a user of the NATS
+// server who may not create them directly. The requests are those of $JS.API.CONSUMER.CREATE, with
+// its last tokens in place of ">".
 func SubjectConsumers(user string) string { return "seine.consumers." + user + ".>" }
 
 func partitioned(kind, crawl string, p int) string {
 	return "seine." + kind + "." + crawl + "." + strconv.Itoa(p)
 }
 
-// CrawlOf returns the crawl token of a subject of any stream, "" if there is
-// none.
+// CrawlOf returns the crawl token of a subject of any stream, "" if there is none.
 func CrawlOf(subject string) string {
 	parts := strings.Split(subject, ".")
 	switch {

@@ -17,20 +17,21 @@ import (
 const (
 	BucketCrawls = "seine_crawls" // Spec by crawl, watched by every stage
 	BucketRobots = "seine_robots" // robots.txt by origin
-	BucketLeases = "seine_leases" // who owns which partition
-	// BucketRestore is there while a backup is being restored.
+	BucketLeases = "seine_leases" // ownership of partitions
+	// BucketRestore exists while a backup is being restored.
 	BucketRestore = "seine_restore_unfinished"
 	BucketMeta    = "seine_meta"   // Layout
 	BucketBodies  = "seine_bodies" // bodies too large for a message
-	// BucketDuplicates tells pages with the same or nearly the same content, for
-	// crawls that ask for it.
+	// BucketDuplicates identifies pages with the same or nearly the same content, for crawls that
+	// ask for it.
 	BucketDuplicates = "seine_duplicates"
 
-	BucketSnapshots = "seine_snapshots" // newest state of each partition of the frontier
+	BucketSnapshots = "seine_snapshots" // newest snapshot of each frontier partition
 )
 
-// Beginnings of the keys of BucketLeases that works on the whole cluster have while they are in progress; of works, the kind and
-// an ID follow. While there is one of a backup, nothing is purged of any stream.
+// Prefixes of the keys in BucketLeases for operations on the whole cluster while they are in
+// progress. KeyWorks is followed by the kind and an ID. While a backup key exists, no stream is
+// purged.
 const (
 	KeyWorks   = "work."
 	KeyBackups = KeyWorks + "backup."
@@ -39,18 +40,19 @@ const (
 // KeyLayout is the key of the Layout in BucketMeta.
 const KeyLayout = "layout"
 
-// KeyProvisioned is the key of BucketMeta that has the Provisioned of the streams.
+// KeyProvisioned is the key in BucketMeta of the Provisioned of the streams.
 const KeyProvisioned = "provisioned"
 
-// Provisioned is how a frontier made the streams: a comparison needs more than their names.
+// Provisioned holds the parameters with which a frontier created the streams, for later
+// comparisons.
 type Provisioned struct {
 	Limits   StreamLimits `json:"limits"`
 	Replicas int          `json:"replicas"`
-	// Bounded says that the account requires max_bytes of every stream.
+	// Bounded means that the account requires max_bytes for every stream.
 	Bounded bool `json:"bounded,omitempty"`
 }
 
-// boundedBytes is the limit of a stream that has none in an account which requires one.
+// boundedBytes is the limit of a stream without another one, in an account that requires limits.
 const boundedBytes = 256 << 20
 
 // Streams returns the configuration of every stream.
@@ -64,7 +66,7 @@ func (p Provisioned) Streams() []jetstream.StreamConfig {
 	return all
 }
 
-// Bytes returns what all streams together may hold.
+// Bytes returns the total limit of all streams.
 func (p Provisioned) Bytes() (n int64) {
 	for _, s := range p.Streams() {
 		n += max(0, s.MaxBytes)
@@ -72,8 +74,9 @@ func (p Provisioned) Bytes() (n int64) {
 	return n
 }
 
-// KeyPosition is the key of BucketMeta that has how far a consumer of several processes is, "" if nothing has to tell: a work queue
-// keeps only what is not acknowledged, and the owner of a partition knows itself how far it has read.
+// KeyPosition is the key in BucketMeta of the position of a consumer that several processes share,
+// "" if none is needed: a work queue keeps only unacknowledged messages, and the owner of a
+// partition knows its own position.
 func KeyPosition(stream, durable string) string {
 	if durable == ConsumerSeeds || durable == ConsumerParse {
 		return "position." + stream + "." + durable
@@ -81,62 +84,62 @@ func KeyPosition(stream, durable string) string {
 	return ""
 }
 
-// KeyEra is the key of BucketMeta that has the Eras of the cluster as JSON; without it the era is 0. An era begins
-// with a restore, with the start of a frontier that did not close its store, and with the loss of messages that a stage
-// has read: see EraAt.
+// KeyEra is the key in BucketMeta of the Eras of the cluster as JSON; without it the era is 0. An
+// era begins with a restore, with the start of a frontier that did not close its store, and with
+// the loss of messages that a stage has read: see EraAt.
 const KeyEra = "era"
 
-// Layout is what all stages must agree on. It is fixed when the streams are created.
+// Layout holds the values that all stages must agree on. It is fixed when the streams are created.
 type Layout struct {
 	V          int `json:"v"`          // Version of the wire
 	Partitions int `json:"partitions"` // P
 	Canonical  int `json:"canonical"`  // weburl.Version of the URLs in the streams
-	// Installation names these streams and buckets, and their backups: see internal/base/installation.
+	// Installation names these streams and buckets, and their backups: see
+	// internal/base/installation.
 	Installation string `json:"installation,omitempty"`
 }
 
-// String says it in words.
+// String describes the layout in words.
 func (l Layout) String() string {
 	return fmt.Sprintf("%s, version %d of the wire and %d of canonical URLs", humanize.Plural(l.Partitions, "partition"), l.V, l.Canonical)
 }
 
-// DedupWindow is how long JetStream remembers a Nats-Msg-Id. It covers a
-// redelivery after a crash, and costs about 200 bytes of server memory per
-// message of that time.
+// DedupWindow is how long JetStream remembers a Nats-Msg-Id. It covers a redelivery after a crash,
+// and costs about 200 bytes of server memory for each message of that time.
 const DedupWindow = 2 * time.Minute
 
 // Timings of the consumers.
 const (
-	// AckWait is how long a worker may be silent about a message before another
-	// gets it. Workers send a sign of life every third of it, so it bounds only
-	// the wait after a crash.
+	// AckWait is how long a worker may hold a message without a keep-alive before the message is
+	// redelivered. Workers send a keep-alive every third of it, so it bounds only the wait after a
+	// crash.
 	AckWait = 15 * time.Second
-	// MaxDeliver is how often a stateless stage tries one message that fails.
+	// MaxDeliver is how often a stateless stage tries a message that fails.
 	MaxDeliver = 5
-	// MaxCrashes is how often a message may be delivered and never finished
-	// before it counts as what kills its workers. Restarts in the middle of work
-	// count as well, so it is not a small number.
+	// MaxCrashes is how often a message may be delivered without being finished before it counts as
+	// killing its workers. It is not a small number, since restarts during the work count as well.
 	MaxCrashes = 25
 )
 
-// StreamLimits are the limits of the streams in bytes and messages. A full stream refuses what is
-// published to it, and so slows down who publishes.
+// StreamLimits are the limits of the streams in bytes and messages. A full stream refuses new
+// messages, which slows down its publishers.
 type StreamLimits struct {
 	SeedsBytes    int64         `json:"seeds_bytes"`    // SEEDS
 	URLsBytes     int64         `json:"urls_bytes"`     // URLS
-	FetchMessages int64         `json:"fetch_messages"` // FETCH: requests sent and not yet done, over all hosts
+	FetchMessages int64         `json:"fetch_messages"` // FETCH: requests that are sent and not done, over all hosts
 	ResultsBytes  int64         `json:"results_bytes"`  // RESULTS
 	PagesBytes    int64         `json:"pages_bytes"`    // PAGES
 	RecordsBytes  int64         `json:"records_bytes"`  // RECORDS
 	DeadBytes     int64         `json:"dead_bytes"`     // DEAD
 	BodiesBytes   int64         `json:"bodies_bytes"`   // BucketBodies
 	DeadAge       time.Duration `json:"dead_age"`
-	// SnapshotsBytes is the limit of BucketSnapshots: the newest snapshots of all
-	// partitions and one more must fit.
+	// SnapshotsBytes is the limit of BucketSnapshots: the newest snapshots of all partitions and
+	// one more must fit.
 	SnapshotsBytes int64 `json:"snapshots_bytes"`
 }
 
-// DefaultStreamLimits suit a laptop and a small server: 5.5 GiB of disk at most, without snapshots.
+// DefaultStreamLimits are suitable for a laptop or a small server: at most 5.5 GiB of disk, without
+// snapshots.
 func DefaultStreamLimits() StreamLimits {
 	const gib = 1 << 30
 	return StreamLimits{
@@ -170,13 +173,14 @@ func Streams(l StreamLimits, replicas int) []jetstream.StreamConfig {
 	}
 }
 
-// MetadataOwner is the key of the metadata that each stream, bucket and object store of Seine has. The value is Version. A stream
-// without the key belongs to another application.
+// MetadataOwner is the metadata key that each stream, bucket and object store of Seine has. The
+// value is Version. A stream without the key belongs to another application.
 const MetadataOwner = "seine"
 
 func owned() map[string]string { return map[string]string{MetadataOwner: strconv.Itoa(Version)} }
 
-// StreamNames returns the names of all streams of Seine, with those behind its buckets and object stores.
+// StreamNames returns the names of all streams of Seine, including those of its buckets and object
+// stores.
 func StreamNames() (names []string) {
 	for _, s := range AllStreams(StreamLimits{SnapshotsBytes: 1}, 1) {
 		names = append(names, s.Name)
@@ -184,8 +188,9 @@ func StreamNames() (names []string) {
 	return names
 }
 
-// AllStreams returns the configuration of every stream, with those behind the buckets and object stores, as clients make them. Without
-// a limit for snapshots there are none. The buckets come first, that of BucketBodies is the last.
+// AllStreams returns the configuration of every stream, including those of the buckets and object
+// stores as clients create them. It omits the snapshots if they have no limit. The buckets come
+// first, the stream of BucketBodies last.
 func AllStreams(l StreamLimits, replicas int) (all []jetstream.StreamConfig) {
 	bucket := func(name, about string, maxBytes int64, subjects ...string) *jetstream.StreamConfig {
 		all = append(all, jetstream.StreamConfig{
@@ -215,17 +220,17 @@ func AllStreams(l StreamLimits, replicas int) (all []jetstream.StreamConfig) {
 }
 
 const (
-	// RobotsAge is how long a robots.txt is believed (RFC 9309 2.4).
+	// RobotsAge is how long a robots.txt is fresh (RFC 9309 2.4).
 	RobotsAge = 24 * time.Hour
-	// RobotsStale is for how long a robots.txt stands in for one that cannot be
-	// fetched (RFC 9309 2.3.1.4 and 2.4).
+	// RobotsStale is how long an old robots.txt may be used while the host's cannot be fetched (RFC
+	// 9309 2.3.1.4 and 2.4).
 	RobotsStale = 30 * 24 * time.Hour
-	// LeaseTTL is how long a lease outlives its owner's last sign of life.
+	// LeaseTTL is how long a lease outlives its owner's last renewal.
 	LeaseTTL = 10 * time.Second
 )
 
-// WorkConsumer returns the consumer that all instances of a stateless stage
-// share: each message goes to one of them, again after AckWait.
+// WorkConsumer returns the consumer that all instances of a stateless stage share: each message
+// goes to one of them, and to another after AckWait.
 func WorkConsumer(durable, filter string, maxPending int) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable: durable, FilterSubject: filter, AckPolicy: jetstream.AckExplicitPolicy,
@@ -236,17 +241,19 @@ func WorkConsumer(durable, filter string, maxPending int) jetstream.ConsumerConf
 // partitionReader is the durable name of a PartitionConsumer.
 var partitionReader = lazyregexp.New(`^(` + ConsumerURLs + `|` + ConsumerResults + `|` + ConsumerWriter + `-.+)-(\d+)$`)
 
-// kindsOfStreams are the second tokens of the subjects that PartitionConsumers read of a stream.
+// kindsOfStreams are the second tokens of the subjects that PartitionConsumers read from each
+// stream.
 var kindsOfStreams = map[string]string{StreamURLs: AnyKind, StreamResults: "results", StreamPages: AnyKind, StreamRecords: "records"}
 
-// NamedConsumer returns the configuration of a consumer of Seine, given its durable name; not ok if Seine has none of that name.
+// NamedConsumer returns the configuration of a consumer of Seine with a durable name; ok is false
+// if Seine has no such consumer.
 func NamedConsumer(stream, durable string) (config jetstream.ConsumerConfig, ok bool) {
 	switch {
 	case stream == StreamSeeds && durable == ConsumerSeeds:
 		return WorkConsumer(durable, "seine.seeds.*", 64), true
 	case stream == StreamPages && durable == ConsumerParse:
 		return WorkConsumer(durable, SubjectsToParse, 4096), true
-	case stream == StreamFetch && durable == ConsumerFetch: // with more pending than FETCH ever holds
+	case stream == StreamFetch && durable == ConsumerFetch: // more pending than FETCH can hold
 		return WorkConsumer(durable, "seine.fetch.*.*", 1<<16), true
 	case stream == StreamFetch && durable == ConsumerRender:
 		return WorkConsumer(durable, "seine.render.*.*", 1<<16), true
@@ -259,7 +266,7 @@ func NamedConsumer(stream, durable string) (config jetstream.ConsumerConfig, ok 
 	return PartitionConsumer(name[1], kind, p), true
 }
 
-// ReaderOf is the name of a durable consumer without its partition.
+// ReaderOf returns the name of a durable consumer without its partition.
 func ReaderOf(durable string) string {
 	if i := strings.LastIndexByte(durable, '-'); i > 0 && strings.Trim(durable[i+1:], "0123456789") == "" {
 		return durable[:i]
@@ -267,13 +274,12 @@ func ReaderOf(durable string) string {
 	return durable
 }
 
-// PartitionConsumer returns the consumer through which the owner of partition
-// p reads a stream in order. The owner acknowledges everything up to a
-// sequence at once, and rewinds to what it has stored when it starts, so the
-// server's own redelivery matters only if the owner hangs. The server keeps the
-// acknowledgements of frontiers in memory: to write them, ten times a second for each
-// consumer, took a quarter of its CPU. It stores those of writers, which alone say
-// what must be kept while a writer is away.
+// PartitionConsumer returns the consumer through which the owner of partition p reads a stream in
+// order. The owner acknowledges everything up to a sequence at once, and rewinds to its stored
+// position when it starts, so the server's own redelivery matters only if the owner hangs. The
+// server keeps the acknowledgements of frontiers in memory: storing them, ten times a second for
+// each consumer, took a quarter of its CPU. It stores those of writers, which alone determine what
+// must be kept while a writer is away.
 func PartitionConsumer(name, kind string, p int) jetstream.ConsumerConfig {
 	return jetstream.ConsumerConfig{
 		Durable:       name + "-" + strconv.Itoa(p),

@@ -13,10 +13,10 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// URLHash identifies a canonical URL: four bytes of its host, then the first
-// twelve of the SHA-256 of the whole. The host comes first so that what is
-// stored by hash lies together for the links of a page, most of which stay on
-// their host. At a billion URLs the chance of one collision is below 10^-11.
+// URLHash identifies a canonical URL: four bytes for its host, then the first twelve of the SHA-256
+// of the whole URL. The host comes first so that data stored by hash is close together for the
+// links of a page, most of which stay on their host. At a billion URLs the chance of one collision
+// is below 10^-11.
 type URLHash [16]byte
 
 // HashURL returns the identity of a canonical URL.
@@ -29,8 +29,8 @@ func HashURL(canonical string) URLHash {
 	return h
 }
 
-// HashHost returns what the hashes of all URLs of a host begin with, which is with its port if there is one. Few
-// other hosts have the same.
+// HashHost returns the prefix of the hashes of all URLs of a host, which includes its port if it
+// has one. Few other hosts share it.
 func HashHost(host string) (hash [4]byte) {
 	h := fnv.New32a()
 	h.Write([]byte(host))
@@ -41,18 +41,17 @@ func HashHost(host string) (hash [4]byte) {
 // String returns the hash as 32 hexadecimal digits.
 func (h URLHash) String() string { return hex.EncodeToString(h[:]) }
 
-// Visit is one intended fetch of one URL. A retry belongs to the same visit; a
-// recrawl is the next round. It is the identity that makes a repeat harmless
-// wherever it happens.
+// Visit is one intended fetch of one URL. A retry belongs to the same visit; a recrawl is the next
+// round. The visit is the identity that makes repeats harmless at every stage.
 type Visit struct {
 	URL   URLHash
 	Round uint64
 }
 
-// ErrVisit is returned for text that is not a visit.
+// ErrVisit is returned for a text that is not a visit.
 var ErrVisit = errors.New(`visit must be 32 hexadecimal digits, a dot and a round from 1, as in "0f…3a.1"`)
 
-// IsZero reports that no visit is named, as in a batch of seeds.
+// IsZero reports that no visit is set, as in a batch of seeds.
 func (v Visit) IsZero() bool { return v == Visit{} }
 
 // String returns "<hash>.<round>".
@@ -68,7 +67,7 @@ func (v Visit) MarshalText() ([]byte, error) {
 	return []byte(v.String()), nil
 }
 
-// UnmarshalText decodes what MarshalText wrote.
+// UnmarshalText decodes the output of MarshalText.
 func (v *Visit) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*v = Visit{}

@@ -34,8 +34,8 @@ const (
 	firstAnswer = 100 * time.Millisecond
 )
 
-// Status returns the status of a crawl over all partitions. It does not tell whether the crawl has
-// ended: see CheckEnded.
+// Status returns the status of a crawl over all partitions. CheckEnded reports whether the crawl
+// has ended.
 func (c Client) Status(ctx context.Context, crawl string) (CrawlStatus, error) {
 	parts, err := c.partitions(ctx, crawl)
 	return sum(parts), err
