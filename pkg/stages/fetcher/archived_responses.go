@@ -9,12 +9,12 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// An archive has more than pages: redirects, errors, 304s, and what was answered for
-// robots.txt. Each such answer is a message of its own, published before the result of
-// its request. Without archive: true there are none.
+// An archive contains more than pages: redirects, errors, 304s, and responses for robots.txt. Each
+// such response is a separate message, published before the result of its request. Without archive:
+// true there are none.
 
-// noteAnswer keeps the answer of the last exchange of the turn for the archive, unless
-// it is the page, or is kept already.
+// noteAnswer keeps the response of the last exchange of the turn for the archive, unless it is the
+// page or has been kept already.
 func (j *fetchJob) noteAnswer() {
 	r := j.reply
 	if r.Class == messages.OK || r == j.lastArchived {
@@ -31,7 +31,7 @@ func (j *fetchJob) noteAnswer() {
 	}
 }
 
-// noteRobots keeps what was answered for robots.txt.
+// noteRobots keeps the responses for robots.txt.
 func (j *fetchJob) noteRobots(hops []*httpclient.Reply) {
 	via := j.ask.URL
 	for n, r := range hops {
@@ -42,7 +42,7 @@ func (j *fetchJob) noteRobots(hops []*httpclient.Reply) {
 	}
 }
 
-// answer is the message with an answer, nil if it is not known as it went over the wire.
+// answer returns the message for a response, nil if its wire form is unknown.
 func (j *fetchJob) answer(r *httpclient.Reply, class messages.Class, via string, n int) *nats.Msg {
 	room := j.inline - len(r.Request) - len(r.Head)
 	if len(r.Head) == 0 || room < 0 {
@@ -60,7 +60,8 @@ func (j *fetchJob) answer(r *httpclient.Reply, class messages.Class, via string,
 	return p.AnswerMsg(j.partition, n, slices.Concat(r.Request, r.Head, body))
 }
 
-// archivedAnswer is what all answers that are archived tell alike. So many bytes of the body are kept.
+// archivedAnswer returns the common fields of all archived responses. size is how much of the body
+// is kept, in bytes.
 func (j *fetchJob) archivedAnswer(r *httpclient.Reply, via string, size int) messages.Page {
 	p := j.answerOf(r)
 	p.URL, p.Referrer, p.IP = r.URL, via, r.Source
@@ -69,7 +70,7 @@ func (j *fetchJob) archivedAnswer(r *httpclient.Reply, via string, size int) mes
 	return p
 }
 
-// describe notes what an archive says of itself.
+// describe sets the spec fields that archives record.
 func (j *fetchJob) describe(p *messages.Page) {
 	p.Robots, p.Contact = string(j.spec.Robots), j.spec.Contact
 }

@@ -16,36 +16,38 @@ import (
 	"seine/pkg/stages"
 )
 
-// autoRender decides, where the spec says "render: auto", which pages are shown in a browser. A page that has hardly any text and a
-// script is one that scripts make (an empty shell). Of others, samples are shown: the first ones of each template of paths on a
-// host, and fewer and fewer of those that follow. A template whose last sample has shown more than its document, to a reader or to the
-// rules of the spec, is rendered, until a later page shows no more. Failures change nothing. The results of samples are only in memory, so a restarted process takes
-// new samples.
+// autoRender decides which pages are rendered in a browser if the spec has "render: auto". A page
+// with a script and hardly any text is an empty shell, which its scripts fill. Of other pages,
+// samples are rendered: the first ones of each template of paths on a host, and fewer and fewer of
+// the later ones. If the last sample of a template shows more than its document, to a reader or to
+// the rules of the spec, its pages are rendered, until a later page shows no more. Failures change
+// nothing. The results of samples are only in memory, so a restarted process takes new samples.
 type autoRender struct {
 	templates recent.Cache[string, *templateYield]
-	rules     stages.SpecCache[*extract.Rules] // nil where the spec has none that work
+	rules     stages.SpecCache[*extract.Rules] // nil if the spec has no valid rules
 }
 
-// templateYield is what is known of the pages of a template.
+// templateYield is the state of a template.
 type templateYield struct {
 	mu      sync.Mutex
 	seen    int  // pages
-	next    int  // the page that is the next sample, from 1
-	renders bool // the last sample has shown more
+	next    int  // number of the next page to sample, from 1
+	renders bool // the last sample showed more
 }
 
 const (
 	maxTemplates = 1 << 15 // about 200 bytes each
-	firstSamples = 2       // of each template
-	sampleFactor = 10      // as many pages later is the next one
-	// shellText is the text that an empty shell may have, in characters: a title, "Loading…", a notice about cookies.
+	firstSamples = 2       // per template
+	sampleFactor = 10      // a sample is followed by one at this multiple of the page count
+	// shellText is the maximum text of an empty shell, in characters: a title, "Loading…", a cookie
+	// notice.
 	shellText = 200
 )
 
 func newAutoRender() *autoRender {
 	compile := func(spec *crawlspec.Spec) *extract.Rules {
 		rules, err := extract.Compile(spec)
-		if err != nil || rules.Empty() { // the parser reports what is wrong
+		if err != nil || rules.Empty() { // the parser reports the error
 			return nil
 		}
 		return rules
@@ -53,21 +55,21 @@ func newAutoRender() *autoRender {
 	return &autoRender{templates: recent.Cache[string, *templateYield]{Most: maxTemplates}, rules: stages.SpecCache[*extract.Rules]{Make: compile}}
 }
 
-// renderPlan is why a page is shown in a browser, or why not, and what its document has.
+// renderPlan is why a page is rendered, or why not, and the yield of its document.
 type renderPlan struct {
 	why      string
 	whyNot   string
-	template *templateYield // nil if there is nothing to learn
+	template *templateYield // nil if rendering teaches nothing
 	document pageYield
 }
 
-// pageYield is what a reader, a crawler and the rules of the spec get of a document.
+// pageYield is what a reader, a crawler and the rules of the spec get from a document.
 type pageYield struct {
 	text, links int
 	found       map[string]int // see extract.Result.Found
 }
 
-// plan decides on a page.
+// plan decides whether to render a page.
 func (a *autoRender) plan(ctx context.Context, mode crawlspec.RenderMode, t *fetchJob, body []byte) renderPlan {
 	if mode == crawlspec.RenderAlways {
 		return renderPlan{why: "the spec wants all pages rendered"}
@@ -89,7 +91,7 @@ func (a *autoRender) plan(ctx context.Context, mode crawlspec.RenderMode, t *fet
 	return renderPlan{whyNot: "the last sample shows no more in a browser, of pages like " + template}
 }
 
-// turn counts a page, and says why it is shown.
+// turn counts a page, and returns why it is rendered, "" if it is not.
 func (y *templateYield) turn(template string) string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -107,7 +109,7 @@ func (y *templateYield) turn(template string) string {
 	return "a sample of pages like " + template
 }
 
-// learn compares what the browser shows with the document.
+// learn compares the rendered page with the document.
 func (a *autoRender) learn(ctx context.Context, plan renderPlan, t *fetchJob, shown []byte) {
 	if plan.template == nil {
 		return
@@ -119,8 +121,9 @@ func (a *autoRender) learn(ctx context.Context, plan renderPlan, t *fetchJob, sh
 	plan.template.renders = now.more(plan.document)
 }
 
-// more reports whether a page has so much more than another that it is worth a browser: a tenth more text, at least 200 characters,
-// or a tenth more links, at least three; or more records with some field, or links of a follow rule that found none.
+// more reports whether y has enough more than another page to be worth a browser: a tenth more
+// text, at least 200 characters; a tenth more links, at least three; or more records with some
+// field, or links of a follow rule that found none.
 func (y pageYield) more(than pageYield) bool {
 	for name, n := range y.found {
 		if n > than.found[name] {
@@ -130,7 +133,7 @@ func (y pageYield) more(than pageYield) bool {
 	return y.text-than.text >= max(200, than.text/10) || y.links-than.links >= max(3, than.links/10)
 }
 
-// find applies the rules of the spec to a document. It returns nothing if ctx is done.
+// find applies the rules of the spec to a document. It returns nil if ctx is done.
 func (a *autoRender) find(ctx context.Context, t *fetchJob, body []byte, contentType string) map[string]int {
 	if t.spec.Spec == nil {
 		return nil
@@ -157,7 +160,8 @@ func yieldOf(body []byte, url, contentType string) pageYield {
 	return pageYield{text: utf8.RuneCountInString(page.Text), links: len(page.Links)}
 }
 
-// pathTemplate returns the shape of a URL's path: what differs from page to page, such as numbers, dates and long names, is "*".
+// pathTemplate returns the shape of a URL's path: parts that differ from page to page, such as
+// numbers, dates and long names, become "*".
 func pathTemplate(url string) string {
 	path, _, _ := strings.Cut(weburl.Path(url), "?")
 	parts := strings.Split(path, "/")
@@ -170,5 +174,5 @@ func pathTemplate(url string) string {
 	return strings.Join(parts, "/")
 }
 
-// maxSegment is how long a part of a path may be that is no name of a page.
+// maxSegment is the maximum length of a fixed part of a path.
 const maxSegment = 24

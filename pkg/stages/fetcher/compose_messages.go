@@ -15,11 +15,11 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// composer makes the messages of a finished request.
+// composer builds the messages of a finished request.
 type composer struct{ *Fetcher }
 
-// compose turns how a request ended into messages: the page or the redirect's
-// target first, then the result that promises it.
+// compose returns the messages for the outcome of a request: first the page or the redirect's
+// target, then the result that promises it.
 func (co composer) compose(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
 	var out stages.Output
 	var err error
@@ -61,7 +61,7 @@ func (co composer) compose(ctx context.Context, m *stages.Message, t *fetchJob) 
 	return out, nil
 }
 
-// candidate is the message that gives the target of a redirect to the frontier.
+// candidate returns the message that adds the target of a redirect to the frontier.
 func (co composer) candidate(t *fetchJob, target string) *nats.Msg {
 	return co.candidateMsg(t, messages.Candidate{URL: target, Sitemap: t.req.Sitemap}, &messages.Candidates{
 		Source: messages.SourceRedirect, Depth: t.req.Depth, Redirects: t.req.Redirects + 1,
@@ -69,8 +69,8 @@ func (co composer) candidate(t *fetchJob, target string) *nats.Msg {
 	})
 }
 
-// unchanged are the messages that have the frontier find again what it found on the
-// page before: any partition may have some of it.
+// unchanged returns the messages that make the frontier find the page's earlier links again. They
+// go to all partitions, since any may have some of the links.
 func (co composer) unchanged(t *fetchJob) (msgs []*nats.Msg) {
 	if t.req.PageRound == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (co composer) unchanged(t *fetchJob) (msgs []*nats.Msg) {
 	return msgs
 }
 
-// candidateMsg is the message that gives a URL to the frontier.
+// candidateMsg returns the message that adds a URL to the frontier.
 func (co composer) candidateMsg(t *fetchJob, target messages.Candidate, c *messages.Candidates) *nats.Msg {
 	c.Crawl, c.Rev, c.Run, c.Referrer = t.req.Crawl, t.spec.Rev, t.req.Run, t.req.URL
 	c.Era = messages.EraOf(t.req.Visit.Round)
@@ -97,13 +97,13 @@ func (co composer) candidateMsg(t *fetchJob, target messages.Candidate, c *messa
 	return m
 }
 
-// page is what comes of a page: the message for the parser, or, where that is chained and the request was never
-// delivered before, a message for other readers and what the parser has made of it. A page that the parser cannot
-// handle takes the usual way: what it dies of must not be fetched again and again, and what fails is tried again or
-// goes to DEAD there.
+// page returns the messages for a page. Without a chained parser, or if the request was delivered
+// before, that is the message for the parser. Otherwise, it is a message for other readers and the
+// parser's output. If the chained parser fails, the page also goes to PAGES: a page that makes the
+// parser fail must not be fetched repeatedly, and PAGES has retries and DEAD.
 func (co composer) page(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
 	body := t.reply.Body.Decoded()
-	defer t.reply.Body.ReleaseDecoded() // others need the memory before this page is stored
+	defer t.reply.Body.ReleaseDecoded() // before this page is stored, since others need the memory
 	page, msg, err := co.pageMsg(ctx, t)
 	if err != nil || co.parser == nil || m.Deliveries > 1 || page.BodyObject != "" {
 		return stages.Output{First: []*nats.Msg{msg}}, err
@@ -116,7 +116,7 @@ func (co composer) page(ctx context.Context, m *stages.Message, t *fetchJob) (st
 	return stages.Output{First: []*nats.Msg{msg}}, nil
 }
 
-// pageMsg is the message with what was fetched. A large body is stored first.
+// pageMsg returns the message of the fetched page. It stores a large body first.
 func (co composer) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *nats.Msg, error) {
 	r := t.reply
 	p := t.pageOf(r)
@@ -151,7 +151,7 @@ func (co composer) pageMsg(ctx context.Context, t *fetchJob) (*messages.Page, *n
 	return &p, t.noteBody(p.Msg(t.partition, payload), p.BodyObject), nil
 }
 
-// answerOf is what a page and what is archived beside it tell alike.
+// answerOf returns the common fields of a page and of archived responses.
 func (j *fetchJob) answerOf(r *httpclient.Reply) messages.Page {
 	return messages.Page{
 		Crawl: j.req.Crawl, Rev: j.spec.Rev, URL: j.req.URL, Visit: j.req.Visit, Attempt: j.req.Attempt,
@@ -160,7 +160,7 @@ func (j *fetchJob) answerOf(r *httpclient.Reply) messages.Page {
 	}
 }
 
-// pageOf is a page, but for where its body is.
+// pageOf returns a page without the location of its body.
 func (j *fetchJob) pageOf(r *httpclient.Reply) messages.Page {
 	p := j.answerOf(r)
 	p.Header, p.BodySize, p.Digest = keptHeader(r.Header, j.inline/keptShare), r.Body.Size, r.Digest
@@ -168,7 +168,7 @@ func (j *fetchJob) pageOf(r *httpclient.Reply) messages.Page {
 	return p
 }
 
-// resultOf is what all results of a request tell alike.
+// resultOf returns the common fields of all results of a request.
 func resultOf(req *messages.Request, name string) *messages.Result {
 	return &messages.Result{
 		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Run: req.Run,
@@ -191,7 +191,7 @@ func (j *fetchJob) result(name string) *messages.Result {
 	if j.rendered.why != "" {
 		res.Rendered, res.Requisites, res.Actions = j.rendered.why, j.rendered.requests, j.rendered.actions
 	}
-	if !j.rendered.ended.IsZero() { // the host was asked until then
+	if !j.rendered.ended.IsZero() { // the browser sent requests to the host until then
 		res.Age = messages.Millis(time.Since(j.rendered.ended))
 	}
 	if r.Class == messages.OK {
@@ -200,7 +200,7 @@ func (j *fetchJob) result(name string) *messages.Result {
 	return res
 }
 
-// visitRecord is the message that stands for the records of a page that the request brings none of.
+// visitRecord returns the message that stands for the records of a page if the request brings none.
 func (j *fetchJob) visitRecord(kind, location string) *nats.Msg {
 	r := j.reply
 	rec := &messages.VisitRecord{
@@ -218,9 +218,8 @@ func resultMsg(res *messages.Result, partition int) *nats.Msg {
 	return m
 }
 
-// onDeadLetter tells the frontier of a request that was abandoned, so that it need not
-// wait for the request's lease to end. Of one that cannot be read, the frontier
-// is unknown.
+// onDeadLetter reports an abandoned request to the frontier, so that it need not wait for the
+// request's lease to end. If the request cannot be decoded, its partition is unknown.
 func (co composer) onDeadLetter(m *stages.Message, why error) stages.Output {
 	req, err := decodeRequest(m.Data)
 	if err != nil {

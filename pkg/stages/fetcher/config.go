@@ -8,8 +8,8 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// Config is what an operator chooses: how requests are made, and how many are taken.
-// Defaults are in the tags only.
+// Config holds the options of an operator: how requests are made, and how many are pulled. The
+// defaults are only in the tags.
 type Config struct {
 	httpclient.Config
 	Prefetch int                `help:"Requests buffered in memory; at least one per four workers." default:"32"`
@@ -19,12 +19,12 @@ type Config struct {
 // DefaultConfig returns the defaults of the tags.
 func DefaultConfig() Config { return defaults.Of[Config]() }
 
-// prefetch is how many requests wait in memory. Fewer than the workers take while
-// NATS brings more would let them stand idle: with 2,000 workers and hosts that
-// answer in 200 ms, 32 cost a sixth of the rate.
+// prefetch returns how many requests wait in memory. With fewer requests than the workers finish
+// while NATS delivers more, workers would be idle: with 2,000 workers and hosts that answer in 200
+// ms, 32 cost a sixth of the rate.
 func (c Config) prefetch() int { return max(c.Prefetch, c.Workers/4) }
 
-// Validate names the first flag that is wrong, and what would be right.
+// Validate returns an error for the first invalid flag, with its valid values.
 func (c Config) Validate() error {
 	if err := c.Config.Validate(); err != nil {
 		return err
@@ -38,8 +38,8 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Memory is what a fetcher takes in all: bodies, a connection with its buffers and
-// goroutines for each worker, and the rest, of which caches are the most.
+// Memory returns the total memory of a fetcher: bodies, a connection with its buffers and
+// goroutines for each worker, and the rest, mostly caches.
 func (c Config) Memory() int64 {
 	const worker, rest = 32 << 10, 64 << 20
 	return int64(c.MaxInFlightBody) + int64(c.Workers)*worker + rest

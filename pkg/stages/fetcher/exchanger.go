@@ -6,8 +6,8 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// exchanger fetches what a request says. It is all that a turn wants of a way to
-// fetch: a browser that renders would be another.
+// exchanger sends a request and reads its response. A turn needs nothing else to fetch, so tests
+// and other clients can replace the HTTP client.
 type exchanger interface {
 	Do(ctx context.Context, a *httpclient.Request) (*httpclient.Reply, error)
 }

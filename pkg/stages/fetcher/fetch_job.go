@@ -14,37 +14,38 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// fetchJob is one request on its way through the stage.
+// fetchJob is one request being handled by the stage.
 type fetchJob struct {
 	req       *messages.Request
 	spec      crawlspec.Revision
 	partition int
-	object    string // what a large body is stored as
-	inline    int    // what a message carries itself: see messages.Inline
+	object    string // object name for a large body
+	inline    int    // maximum size of an inline body: see messages.Inline
 	ask       httpclient.Request
-	reply     *httpclient.Reply // how it ended
-	robots    *robots.File      // nil if it was not asked for
-	group     *robots.Group     // of robots.txt that applies, nil if none does
-	delay     *messages.Millis  // of robots.txt, nil if that was not learnt
-	// archived are the responses of this turn beside its page, for the archive; archivedHops
-	// of them are of the page's request, and redirectedTo is where the last of those led.
+	reply     *httpclient.Reply // the outcome
+	robots    *robots.File      // nil if it was not requested
+	group     *robots.Group     // group of robots.txt that applies, nil for none
+	delay     *messages.Millis  // Crawl-delay of robots.txt, nil if unknown
+	// archived are the responses of this turn other than its page, for the archive. archivedHops of
+	// them are responses to the page's request, and redirectedTo is where the last of those led.
 	archived []*nats.Msg
-	// bodies are the objects of messages whose body is too large for them.
+	// bodies are the object names of messages whose bodies are too large for them.
 	bodies       map[*nats.Msg]string
 	archivedHops int
 	redirectedTo string
-	lastArchived *httpclient.Reply // whose response is among them
+	lastArchived *httpclient.Reply // the last reply with a response in archived
 
 	rendered renderedVisit
-	// isMine reports whether no other fetcher can have received the request by now; nil outside of a crawl, where there
-	// is no other.
+	// isMine reports whether no other fetcher can have received the request by now; nil outside of
+	// a crawl, where there is no other.
 	isMine func() bool
 }
 
-// isSuspect reports whether another process may have been given the request by now: this one was stalled, or was cut off.
+// isSuspect reports whether another process may have received the request by now, because this one
+// was stalled or cut off.
 func (j *fetchJob) isSuspect() bool { return j.isMine != nil && !j.isMine() }
 
-// newJob is a request that is to be fetched as its spec wants it.
+// newJob returns the job for a request under its spec.
 func (f *Fetcher) newJob(req *messages.Request, spec crawlspec.Revision) *fetchJob {
 	partition := messages.Partition(req.URL, f.bus.Layout.Partitions)
 	object := objectName(partition, messages.VisitID(req.Crawl, req.Visit))
@@ -57,21 +58,21 @@ func (f *Fetcher) newJob(req *messages.Request, spec crawlspec.Revision) *fetchJ
 		},
 	}
 	if f.renderer != nil && spec.Renders(req.URL) != crawlspec.RenderNever {
-		t.ask.Object = "" // the browser is given the document whole
+		t.ask.Object = "" // the browser needs the whole document
 	}
 	t.bound()
 	return t
 }
 
-// bound sets what the request may take, by the spec and the source of its host.
+// bound sets the limits of the request from the spec and the source of its host.
 func (j *fetchJob) bound() {
 	l := j.spec.HostLimits(weburl.Hostname(j.req.URL))
 	j.ask.Timeout, j.ask.MaxBody = time.Duration(l.Timeout), int64(l.MaxBody)
 	j.ask.Named = j.req.Sitemap || j.req.Depth == 0
 }
 
-// notToSend finds what keeps a request from being sent, and makes it the reply:
-// the crawl was cancelled since, or the spec asks for what is not there.
+// notToSend reports whether a request must not be sent, and sets the reply: the crawl was
+// cancelled, or the spec requires something that is missing.
 func (f *Fetcher) notToSend(t *fetchJob) bool {
 	if err := t.spec.Blocked(); err != nil {
 		t.reply = httpclient.Unsent(httpclient.Failf(messages.ClassCancelled, "%v", err))
@@ -84,8 +85,8 @@ func (f *Fetcher) notToSend(t *fetchJob) bool {
 	return f.lacks(t)
 }
 
-// lacks reports whether the spec asks for what this fetcher or the URL does not
-// have, and makes that the reply.
+// lacks reports whether the spec requires something that this fetcher or the URL lacks, and sets
+// the reply.
 func (f *Fetcher) lacks(t *fetchJob) bool {
 	t.ask.Policy = f.policies.Get(t.req.Crawl, t.spec.Spec)
 	lack := t.ask.Policy.Lacks(t.ask.URL)
@@ -95,15 +96,15 @@ func (f *Fetcher) lacks(t *fetchJob) bool {
 	return lack != nil
 }
 
-// release gives back the memory of the body.
+// release frees the memory of the body.
 func (j *fetchJob) release() {
 	if j.reply != nil {
 		j.reply.Release()
 	}
 }
 
-// fetch uses the turn: for robots.txt, for the page, or for both where the host
-// needs no rest. It returns an error only if ctx is done, or httpclient.ErrNotSent.
+// fetch uses the turn for robots.txt, for the page, or for both if the host has no delay. It
+// returns an error only if ctx is done, or httpclient.ErrNotSent.
 func (f *Fetcher) fetch(ctx context.Context, t *fetchJob) error {
 	if t.spec.Robots == crawlspec.RobotsObey {
 		if err := f.checkRobots(ctx, t); err != nil || t.reply != nil {
@@ -130,11 +131,11 @@ func (f *Fetcher) doExchange(ctx context.Context, t *fetchJob) error {
 	return ctx.Err()
 }
 
-// tellWithheld logs, once for an origin and a revision of the spec, that
-// credentials are not sent there.
+// tellWithheld logs, once for an origin and a revision of the spec, that credentials are not sent
+// there.
 func (f *Fetcher) tellWithheld(t *fetchJob) {
 	why := t.ask.Policy.Withheld(t.ask.URL)
-	if why == "" || f.bus == nil { // Once tells its caller
+	if why == "" || f.bus == nil { // Single reports this to its caller
 		return
 	}
 	key := fmt.Sprint(t.req.Crawl, " ", t.spec.Rev, " ", weburl.Origin(t.ask.URL))

@@ -17,28 +17,30 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// Fetched is a page that FetchOne fetched.
+// Fetched is the result of FetchOne.
 type Fetched struct {
 	Page messages.Page
 	Body []byte // decoded
-	// Via are the URLs that redirected, the first one asked for first.
+	// Via are the URLs that redirected, in the order of the requests.
 	Via []string
-	// Withheld says which credentials of the spec were not sent for the page, and
-	// why; "" if all were.
+	// Withheld describes the credentials of the spec that were not sent for the page, and the
+	// reason; "" if all were sent.
 	Withheld string
-	// Sitemaps are those that robots.txt of the page's host names.
+	// Sitemaps are the sitemaps named by robots.txt of the page's host.
 	Sitemaps []string
-	// NotRendered says why the page was not rendered though the spec may want it; Page.Rendered why it was.
+	// NotRendered is why the page was not rendered although the spec may want it; Page.Rendered why
+	// it was.
 	NotRendered string
-	// Cut says why a rendered page may be incomplete.
+	// Cut is why a rendered page may be incomplete.
 	Cut string
-	// Actions say what those of the spec have done.
+	// Actions are the outcomes of the spec's actions.
 	Actions string
-	// Screenshot (PNG) and PDF are those that the spec wants of a rendered page: of several screenshots the last one.
+	// Screenshot (PNG) and PDF are those that the spec requests of a rendered page: of several
+	// screenshots the last one.
 	Screenshot, PDF []byte
 }
 
-// FetchError is why FetchOne has no page: what a crawl would have as the result.
+// FetchError is why FetchOne has no page: the result that a crawl would have.
 type FetchError struct {
 	URL    string
 	Class  messages.Class
@@ -46,7 +48,7 @@ type FetchError struct {
 	Reason string
 }
 
-// Error returns the reason, or what the class says.
+// Error returns the URL and the reason, the HTTP status or the class.
 func (e *FetchError) Error() string {
 	reason := e.Reason
 	if reason == "" && e.Status > 0 {
@@ -58,11 +60,11 @@ func (e *FetchError) Error() string {
 	return e.URL + ": " + reason
 }
 
-// FetchOne fetches one canonical URL as a crawl with that spec would, outside of any:
-// robots.txt, the guard of addresses, access, types, limits and the host's pace
-// hold; redirects are followed, each asked for in the same way. A page that the spec
-// wants rendered is shown in a browser. wait is called with each delay before it begins.
-// A page that a crawl would not have fetched is an *FetchError.
+// FetchOne fetches one canonical URL as a crawl with that spec would, outside of any crawl.
+// Robots.txt, the address guard, access, types, limits and the host's delay apply. It follows
+// redirects, and each target is requested in the same way. It renders the page in a browser if the
+// spec wants it. It calls wait with each delay before it begins. If a crawl would not have fetched
+// the page, the error is an *FetchError.
 func FetchOne(ctx context.Context, cfg Config, browser render.Config, spec *crawlspec.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
 	cfg.Workers, cfg.MaxInFlightBody = 1, max(cfg.MaxInFlightBody, 2*spec.Largest().MaxBody)
 	f, err := NewSingle(cfg, browser)
@@ -73,11 +75,12 @@ func FetchOne(ctx context.Context, cfg Config, browser render.Config, spec *craw
 	return f.Fetch(ctx, spec, url, wait)
 }
 
-// Single fetches single URLs outside of any crawl, and keeps connections and robots.txt files from one to the
-// next. It is safe for concurrent use.
+// Single fetches single URLs outside of any crawl, and reuses connections and robots.txt files. It
+// is safe for concurrent use.
 type Single struct {
-	// Turn, if set, is called before a host is asked for a URL, by way of a redirect too, and may wait. What it
-	// returns is called after that, with how long the host is to be let alone, by the spec and robots.txt.
+	// Turn, if set, is called before a host is requested, including the hosts of redirects, and may
+	// wait. The function that it returns is called afterwards with the delay of the host, by the
+	// spec and robots.txt.
 	Turn func(ctx context.Context, url string) (give func(rest time.Duration), err error)
 
 	f       *Fetcher
@@ -85,7 +88,8 @@ type Single struct {
 	jars    atomic.Uint64
 }
 
-// NewSingle returns one that is used until Close. It starts a browser for the first page to render.
+// NewSingle returns a Single, which must be closed. It starts a browser for the first page to
+// render.
 func NewSingle(cfg Config, browser render.Config) (*Single, error) {
 	log := slog.New(slog.DiscardHandler)
 	f, err := newFetcher(cfg, nil, log)
@@ -98,13 +102,13 @@ func NewSingle(cfg Config, browser render.Config) (*Single, error) {
 	return s, nil
 }
 
-// Close closes the connections, and ends the browser.
+// Close closes the connections and the browser.
 func (s *Single) Close() {
 	s.browser.Close()
 	s.f.client.Close()
 }
 
-// Fetch fetches one canonical URL, as FetchOne says. The cookies of one call are of no other.
+// Fetch fetches one canonical URL, as FetchOne does. Cookies are not shared between calls.
 func (s *Single) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, wait func(time.Duration)) (*Fetched, error) {
 	jar, out := fmt.Sprint(onceCrawl, " ", s.jars.Add(1)), &Fetched{}
 	for {
@@ -114,7 +118,7 @@ func (s *Single) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, wa
 			return nil, err
 		}
 		r := t.reply
-		t.release() // what was read stays
+		t.release() // the data stays valid
 		if t.robots != nil {
 			out.Sitemaps = t.robots.Sitemaps()
 		}
@@ -144,7 +148,7 @@ func (s *Single) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, wa
 	}
 }
 
-// inTurn fetches when it is the turn of the host.
+// inTurn fetches when Turn allows it.
 func (s *Single) inTurn(ctx context.Context, t *fetchJob, wait func(time.Duration)) error {
 	if s.Turn == nil {
 		return s.f.fetchWithRobots(ctx, t, wait)
@@ -157,10 +161,10 @@ func (s *Single) inTurn(ctx context.Context, t *fetchJob, wait func(time.Duratio
 	return s.f.fetchWithRobots(ctx, t, wait)
 }
 
-// onceCrawl is the name under which FetchOne keeps what it makes of the spec.
+// onceCrawl is the crawl name under which FetchOne caches data of the spec.
 const onceCrawl = "once"
 
-// onceJob is a request for a URL of no crawl.
+// onceJob returns a job for a URL outside of any crawl.
 func onceJob(spec *crawlspec.Spec, url string) *fetchJob {
 	pace, _ := spec.HostPoliteness(weburl.Hostname(url))
 	t := &fetchJob{
@@ -172,7 +176,7 @@ func onceJob(spec *crawlspec.Spec, url string) *fetchJob {
 	return t
 }
 
-// fetchWithRobots takes a turn, and another one if the first went to robots.txt.
+// fetchWithRobots takes a turn, and another one if the first was used for robots.txt.
 func (f *Fetcher) fetchWithRobots(ctx context.Context, t *fetchJob, wait func(time.Duration)) error {
 	if f.lacks(t) {
 		return nil
@@ -185,7 +189,7 @@ func (f *Fetcher) fetchWithRobots(ctx context.Context, t *fetchJob, wait func(ti
 	return f.fetch(ctx, t)
 }
 
-// noBucket shares no robots.txt with anybody.
+// noBucket does not share robots.txt files.
 type noBucket struct{}
 
 func (noBucket) Get(context.Context, string) (jetstream.KeyValueEntry, error) {

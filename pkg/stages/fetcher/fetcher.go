@@ -18,38 +18,38 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// Fetcher fetches what FETCH asks for.
+// Fetcher fetches the requests of FETCH.
 type Fetcher struct {
 	cfg        Config
 	bus        *stages.Bus
 	specs      *stages.Specs
-	name       string // of this instance, for a person
-	claimantID string // of this process, for the frontier; it has a request once in hand
+	name       string // of this instance, for users
+	claimantID string // of this process, for claims; it handles a request only once at a time
 	inFlight   inFlightLocks
 	epochs     epochFence
 
 	parser     *stages.Chain // nil if pages are parsed elsewhere
-	renderer   pageRenderer  // nil if no page is shown in a browser
-	renderOnly bool          // it takes no requests but those whose pages may need a browser
+	renderer   pageRenderer  // nil if no page is rendered
+	renderOnly bool          // it takes only requests whose pages may need a browser
 	auto       *autoRender
 
 	client *httpclient.Client
-	get    exchanger // client, unless something else is to fetch
+	get    exchanger // client, unless replaced
 	robots *robotsCache
 	bodies *bodyPacker
 
-	// What is made of the specs of crawls.
+	// Caches of values made from the specs.
 	policies stages.SpecCache[*httpclient.Policy]
 	rules    stages.SpecCache[*weburl.Normalizer]
 	scopes   stages.SpecCache[*redirectScope]
 
-	// Of which origins the frontier has the sitemaps, for each run of a crawl; and the log
-	// says that they get no credentials, for each revision of a spec.
+	// Origins whose sitemaps were sent to the frontier, per run of a crawl; and origins whose
+	// withheld credentials were logged, per revision of a spec.
 	sentSitemaps, loggedSecrets recent.Cache[string, bool]
 }
 
-// New returns a fetcher that does nothing before Run. Specs must be running,
-// and bus must know its layout.
+// New returns a fetcher that does nothing before Run. specs must be running, and bus must know its
+// layout.
 func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	bodies, err := newBodyPacker(bus.Log)
 	if err != nil {
@@ -65,14 +65,14 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs) (*Fetcher, error) {
 	return f, nil
 }
 
-// Chain has the fetcher hand its pages to a parser in memory. It is called before Run.
+// Chain makes the fetcher pass its pages to a parser in memory. It must be called before Run.
 func (f *Fetcher) Chain(parser *stages.Chain) { f.parser = parser }
 
-// maxRemembered bounds the entries of both caches. After an eviction, sitemaps are sent or the warning is logged once more.
+// maxRemembered bounds the entries of both caches. After an eviction, sitemaps are sent or the
+// warning is logged again.
 const maxRemembered = 1 << 15
 
-// newFetcher returns a fetcher without a bus, of which only the part that asks hosts
-// can be used.
+// newFetcher returns a fetcher without a bus, which can only send requests to hosts.
 func newFetcher(cfg Config, bodies httpclient.LargeBodies, log *slog.Logger) (*Fetcher, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -90,8 +90,8 @@ func newFetcher(cfg Config, bodies httpclient.LargeBodies, log *slog.Logger) (*F
 	}, nil
 }
 
-// Run fetches until ctx is done, then finishes what is in progress within the
-// drain time. It is called once.
+// Run fetches until ctx is done, then finishes in-flight requests within the drain time. It must be
+// called once.
 func (f *Fetcher) Run(ctx context.Context) error {
 	if err := f.open(ctx); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (f *Fetcher) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// take takes the requests of a consumer of FETCH.
+// take handles the requests of a consumer of FETCH.
 func (f *Fetcher) take(ctx context.Context, stage, durable string) error {
 	consumer, _ := messages.NamedConsumer(messages.StreamFetch, durable)
 	stop, err := f.bus.MarkStaleOnElection(messages.StreamFetch, durable)
@@ -124,7 +124,7 @@ func (f *Fetcher) take(ctx context.Context, stage, durable string) error {
 	return r.Run(ctx)
 }
 
-// open finds the buckets.
+// open opens the buckets.
 func (f *Fetcher) open(ctx context.Context) error {
 	kv, err := f.bus.Bucket(ctx, messages.BucketRobots)
 	if err != nil {
@@ -138,7 +138,7 @@ func (f *Fetcher) open(ctx context.Context) error {
 	return nil
 }
 
-// subject returns the crawl and the URL of a message of FETCH.
+// subject returns the context of a message of FETCH.
 func subject(m *stages.Message) stages.MessageContext {
 	req, err := messages.DecodeRequest(m.Data)
 	if err != nil {

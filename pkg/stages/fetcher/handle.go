@@ -14,7 +14,7 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// handle takes one request of FETCH to its result.
+// handle handles one request of FETCH.
 func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (out stages.Output, err error) {
 	req, err := decodeRequest(m.Data)
 	if err != nil {
@@ -47,7 +47,7 @@ func (f *Fetcher) handle(ctx context.Context, m *stages.Message) (out stages.Out
 	return out, err
 }
 
-// process uses the turn, if it is still wanted, and composes what comes of it.
+// process fetches the request if it is still wanted, and composes the messages.
 func (f *Fetcher) process(ctx context.Context, m *stages.Message, t *fetchJob) (stages.Output, error) {
 	req := t.req
 	if f.notToSend(t) {
@@ -75,7 +75,7 @@ func (f *Fetcher) process(ctx context.Context, m *stages.Message, t *fetchJob) (
 		if errors.Is(err, httpclient.ErrNotSent) {
 			t.release()
 			t.reply = nil
-			t.askFor(req.URL, true) // a redirect may have led away from it
+			t.askFor(req.URL, true) // a redirect may have changed it
 			continue
 		}
 		if err != nil {
@@ -85,8 +85,8 @@ func (f *Fetcher) process(ctx context.Context, m *stages.Message, t *fetchJob) (
 	}
 }
 
-// decodeRequest reads a request and refuses a URL that is not canonical, since
-// everything behind takes its parts by position.
+// decodeRequest decodes a request and refuses a URL that is not canonical, since later code relies
+// on positions in a canonical URL.
 func decodeRequest(payload []byte) (*messages.Request, error) {
 	req, err := messages.DecodeRequest(payload)
 	if err != nil {
@@ -102,9 +102,9 @@ func decodeRequest(payload []byte) (*messages.Request, error) {
 	return req, nil
 }
 
-// suspect reports whether a request that another fetcher may have sent, but not
-// after a time, is still to be sent. It lets the host rest first: the other may have
-// sent it then, and its result be on the way.
+// suspect reports whether a request must still be sent that another fetcher may have sent until a
+// time. It first waits for the host's delay: the other fetcher may have sent it at that time, and
+// its result may be on the way.
 func (f *Fetcher) suspect(ctx context.Context, req *messages.Request, until time.Time) (bool, error) {
 	if rest := time.Duration(max(req.Delay, req.Interval)) - time.Since(until); rest > 0 {
 		if err := httpclient.Timed(waitRedelivery, func() error { return sleep.For(ctx, rest) }); err != nil {

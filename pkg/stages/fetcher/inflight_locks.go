@@ -6,13 +6,12 @@ import (
 	"sync"
 )
 
-// inFlightLocks are the requests that this process has in hand. One may come twice
-// while it is there, as to a process that was stalled: then the first must have
-// ended, and its result be stored, before it can be asked whether the second is
-// still wanted.
+// inFlightLocks are the requests that this process is handling. A request may be redelivered
+// meanwhile, for example to a process that was stalled. Then the first must have ended, and its
+// result be stored, before the frontier can say whether the second is still wanted.
 type inFlightLocks struct {
 	mu   sync.Mutex
-	busy map[string]chan struct{} // by identity; closed when it is let go
+	busy map[string]chan struct{} // by identity; closed on unlock
 }
 
 // lock waits until no other goroutine handles the request, and returns the function that unlocks it.

@@ -10,24 +10,23 @@ import (
 	"seine/pkg/messages"
 )
 
-// keptShare bounds the response header that goes with a page, in bytes of
-// names and values, to a part of what the message carries of the body: 32 KiB by default.
-// In JSON a byte may become six, and header and body must fit in one message.
+// keptShare bounds the response header kept with a page, in bytes of names and values, to a
+// fraction of the inline body: 32 KiB by default. In JSON a byte may become six, and header and
+// body must fit in one message.
 const keptShare = messages.InlineBody / (32 << 10)
 
-// dropped are the fields that do not go with a page: the hop-by-hop ones
-// (RFC 9110 7.6.1), and cookies, which may hold a session and end up in files
-// that others read.
+// dropped are the fields that are not kept with a page: the hop-by-hop ones (RFC 9110 7.6.1), and
+// cookies, which may hold a session and end up in files that others read.
 var dropped = []string{
 	"Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authentication-Info",
 	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Set-Cookie", "Set-Cookie2",
 }
 
-// linking are the fields that hold URLs, which the parser reads.
+// linking are the fields with URLs, which the parser reads.
 var linking = []string{"Link", "Refresh"}
 
-// keptHeader strips h in place to at most so many bytes. In JSON a byte that is not UTF-8 would be lost; in a
-// URL it is written so that it is not.
+// keptHeader strips h in place to at most most bytes. In URLs it escapes bytes that are not UTF-8,
+// which JSON would lose.
 func keptHeader(h http.Header, most int) http.Header {
 	for _, name := range linking {
 		for i, v := range h[name] {
@@ -77,7 +76,7 @@ func shrink(h http.Header, size, most int) {
 			return
 		}
 		if name == messages.HeaderRobots && fieldSize(name, h[name]) < most/8 {
-			continue // which the parser must know
+			continue // the parser needs it
 		}
 		size -= fieldSize(name, h[name])
 		delete(h, name)

@@ -9,7 +9,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// noteBody notes that m names a large body, unless object is "". It returns m.
+// noteBody records that m names a large body, unless object is "". It returns m.
 func (j *fetchJob) noteBody(m *nats.Msg, object string) *nats.Msg {
 	if object != "" {
 		if j.bodies == nil {
@@ -20,8 +20,8 @@ func (j *fetchJob) noteBody(m *nats.Msg, object string) *nats.Msg {
 	return m
 }
 
-// markBodies marks the large bodies of a job once their messages are stored. A body whose fetcher dies before has no
-// mark, and stays until the janitor finds that it has no message.
+// markBodies marks the large bodies of a job once their messages are stored. If the fetcher dies
+// before, a body has no mark, and stays until the janitor finds that it has no message.
 func (co composer) markBodies(ctx context.Context, t *fetchJob, out *stages.Output) {
 	if len(t.bodies) == 0 {
 		return

@@ -8,8 +8,7 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// The figures of the stage; its client has the others. Labels are few and bounded:
-// never a host or a URL.
+// Metrics of the stage; httpclient has more. Labels are few and bounded: never a host or a URL.
 var (
 	requestsTotal = promauto.NewCounterVec(prometheus.CounterOpts{
 		Name: "seine_fetch_requests_total", Help: "Results, by class.",
@@ -28,8 +27,8 @@ var (
 	waitRedelivery, waitObjectFull = httpclient.WaitSeconds.WithLabelValues("redelivery"), httpclient.WaitSeconds.WithLabelValues("object_store")
 )
 
-// The series of all classes are there from the start: what is divided by one that
-// is not would be nothing, not 0.
+// The series of all classes exist from the start: a division by a missing series yields nothing,
+// not 0.
 func init() {
 	for _, c := range messages.Classes() {
 		requestsTotal.WithLabelValues(string(c))

@@ -20,13 +20,13 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// bodyPacker makes bodies small enough to travel: it compresses them, and stores in the object store
-// (stages.LargeBodies) what is still too large for a message. What httpclient does not hold comes
-// compressed from its large_body_writer.go.
+// bodyPacker makes bodies fit into messages: it compresses them, and stores bodies that are still
+// too large in the object store (stages.LargeBodies). Bodies that httpclient does not hold arrive
+// compressed by its large_body_writer.go.
 type bodyPacker struct {
-	zstd    *zstd.Encoder       // only EncodeAll, which may be called concurrently
-	cores   chan struct{}       // has as many as may compress at a time: each needs memory for what comes of it
-	objects *stages.LargeBodies // where they go that are too large for a message
+	zstd    *zstd.Encoder       // only EncodeAll, which is safe for concurrent use
+	cores   chan struct{}       // limits concurrent compressions, since each needs memory for its output
+	objects *stages.LargeBodies // for bodies too large for a message
 	log     *slog.Logger
 }
 
@@ -39,18 +39,17 @@ func newBodyPacker(log *slog.Logger) (*bodyPacker, error) {
 }
 
 const (
-	// compressFrom is the size from which a body is compressed: below, the time of
-	// a core is worth more than the bytes.
+	// compressFrom is the size from which a body is compressed: below it, CPU time is worth more
+	// than the bytes.
 	compressFrom = 256 << 10
 	// maxPooled is the largest compressed body that is copied out of its buffer.
 	maxPooled = 1 << 20
 )
 
-// scratch holds compressed bodies until they are copied into memory of their
-// own size.
+// scratch holds compressed bodies until they are copied into memory of their exact size.
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
-// compress returns the body as it will travel, and its encoding.
+// compress returns the body for a message, and its encoding.
 func (b *bodyPacker) compress(body []byte) ([]byte, string) {
 	if len(body) <= compressFrom {
 		return body, ""
@@ -73,27 +72,28 @@ func (b *bodyPacker) compress(body []byte) ([]byte, string) {
 	return exact, messages.BodyZstd
 }
 
-// objectName names the body that a request is answered with. The same request
-// made again has another name: its page may be a repeat that JetStream drops,
-// and the page that was stored must keep the body that it came with.
+// objectName returns the object name for the response body of a request. A repeated request has
+// another name: JetStream may drop its page as a duplicate, and the stored page must keep its own
+// body.
 func objectName(partition int, visitID string) string {
 	return strconv.Itoa(partition) + "/" + visitID + "/" + rand.Text()
 }
 
-// Waits between attempts to store a body. The store may be full until a parser
-// has caught up: then the worker waits, as it does for a full stream.
+// Waits between attempts to store a body. If the store is full, the worker waits until a parser has
+// caught up, as for a full stream.
 const (
 	minStoreWait = 50 * time.Millisecond
 	maxStoreWait = 2 * time.Second
 )
 
-// Put stores a body that is not held: see httpclient.LargeBodies.
+// Put stores a body that is not held in memory: see httpclient.LargeBodies.
 func (b *bodyPacker) Put(ctx context.Context, name string, body io.Reader) error {
 	return b.objects.Put(ctx, name, body)
 }
 
-// payload returns what a message carries of a page, at most inline bytes: the heads of an archived one, and the body behind them, unless they are too
-// large together; then the body is stored under a name, which the page gets. It returns an error only if ctx is done.
+// payload returns the payload of a page's message, at most inline bytes: the heads of an archived
+// page, followed by the body. If they are too large together, it stores the body as object, which
+// it sets in the page. It returns an error only if ctx is done.
 func (b *bodyPacker) payload(ctx context.Context, inline int, p *messages.Page, object string, heads, body []byte) ([]byte, error) {
 	switch {
 	case len(heads)+len(body) > inline:
@@ -105,8 +105,7 @@ func (b *bodyPacker) payload(ctx context.Context, inline int, p *messages.Page, 
 	return append(heads, body...), nil
 }
 
-// store puts body into the object store. It returns an error only if ctx is
-// done.
+// store puts body into the object store. It returns an error only if ctx is done.
 func (b *bodyPacker) store(ctx context.Context, name string, body []byte) error {
 	for wait := minStoreWait; ; wait = min(2*wait, maxStoreWait) {
 		err := b.objects.Put(ctx, name, bytes.NewReader(body))

@@ -7,9 +7,9 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// redirectScope is what include and exclude of a spec say of the URLs that the fetcher requests
-// without asking the frontier: those on a circle of redirects (mayPass in self_redirect.go). For
-// all other URLs the frontier judges them, in its state/scope.go.
+// redirectScope holds the include and exclude patterns of a spec for URLs that the fetcher requests
+// without asking the frontier: those on a circle of redirects (mayPass in self_redirect.go). The
+// frontier checks all other URLs, in its state/scope.go.
 type redirectScope struct{ include, exclude []*regexp.Regexp }
 
 func newRedirectScope(spec *crawlspec.Spec) *redirectScope {
@@ -24,7 +24,8 @@ func newRedirectScope(spec *crawlspec.Spec) *redirectScope {
 	return &redirectScope{include, exclude}
 }
 
-// includes reports whether the patterns let a URL be fetched, as ruleAgainst there does for URLs that are no seeds.
+// includes reports whether the patterns allow a URL, like ruleAgainst in the frontier for URLs that
+// are not seeds.
 func (s *redirectScope) includes(url string) bool {
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(url) }
 	return !slices.ContainsFunc(s.exclude, matches) && (len(s.include) == 0 || slices.ContainsFunc(s.include, matches))

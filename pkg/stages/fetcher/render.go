@@ -24,21 +24,21 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// rendering shows pages in a browser.
+// rendering renders pages in a browser.
 type rendering struct{ *Fetcher }
 
-// pageRenderer shows pages in a browser.
+// pageRenderer renders pages in a browser.
 type pageRenderer interface {
 	Render(ctx context.Context, job *render.Job) (*render.Page, error)
 	Warm(ctx context.Context)
 }
 
-// Render has the fetcher take also the requests whose pages may need a browser, and show such pages; alone, it takes no others.
-// It is called before Run.
+// Render makes the fetcher also take the requests whose pages may need a browser, and render such
+// pages; with only, it takes no others. It must be called before Run.
 func (f *Fetcher) Render(r *render.Renderer, only bool) { f.renderer, f.renderOnly = r, only }
 
-// takeRendered takes the requests whose pages may need a browser: at once if it is there for nothing else, else as soon as there
-// is a crawl that wants pages rendered.
+// takeRendered takes the requests whose pages may need a browser: at once if the fetcher only
+// renders, otherwise as soon as a crawl wants pages rendered.
 func (rd rendering) takeRendered(ctx context.Context) error {
 	if !rd.renderOnly {
 		if err := rd.awaitRendering(ctx); err != nil {
@@ -49,10 +49,11 @@ func (rd rendering) takeRendered(ctx context.Context) error {
 	return rd.take(ctx, messages.StageRenderer, messages.ConsumerRender)
 }
 
-// specPoll is between looks whether a spec has changed, which cost one atomic load.
+// specPoll is the interval of checks for changed specs, each of which costs one atomic load.
 const specPoll = time.Second
 
-// awaitRendering waits for the first crawl that wants pages rendered. It returns an error only if ctx is done.
+// awaitRendering waits for the first crawl that wants pages rendered. It returns an error only if
+// ctx is done.
 func (rd rendering) awaitRendering(ctx context.Context) error {
 	for known := uint64(0); ; {
 		now := rd.specs.Generation()
@@ -69,9 +70,10 @@ func (rd rendering) awaitRendering(ctx context.Context) error {
 	}
 }
 
-// renderPage shows the page in a browser, if the spec wants it and the page is one of HTML, and makes what that shows the
-// reply. The page was fetched as any other; what it asks for is sent by the same client. It returns an error only if ctx is
-// done, or httpclient.ErrNotSent: another process may have the request by now, and the browser asks the host for nothing more.
+// renderPage renders the page in a browser if the spec wants it and the page is HTML, and makes the
+// result the reply. The page was fetched as usual; the same client sends the requests of the
+// browser. It returns an error only if ctx is done, or httpclient.ErrNotSent: another process may
+// have the request by now, and the browser sends no more requests to the host.
 func (rd rendering) renderPage(ctx context.Context, t *fetchJob) error {
 	plan, document, failed := rd.planRender(ctx, t)
 	if failed != nil {
@@ -110,7 +112,7 @@ func (rd rendering) renderPage(ctx context.Context, t *fetchJob) error {
 	}
 	switch {
 	case page.Gone && t.reply.Class == messages.OK:
-		t.rendered.why = "" // it is what the browser does not show
+		t.rendered.why = "" // the reply is then something that a browser does not show
 	case page.Gone:
 	case page.Redirect != "":
 		t.leadTo(string(t.ask.Policy.Hide([]byte(page.Redirect))))
@@ -122,7 +124,8 @@ func (rd rendering) renderPage(ctx context.Context, t *fetchJob) error {
 	return nil
 }
 
-// planRender says why the page is to be shown in a browser, if it is, and which document the browser is given.
+// planRender decides whether the page is rendered and why, and returns the document for the
+// browser.
 func (rd rendering) planRender(ctx context.Context, t *fetchJob) (renderPlan, *pageproxy.Document, *httpclient.Failure) {
 	mode := t.spec.Renders(t.req.URL)
 	if rd.renderer == nil || mode == crawlspec.RenderNever {
@@ -136,12 +139,12 @@ func (rd rendering) planRender(ctx context.Context, t *fetchJob) (renderPlan, *p
 		return renderPlan{}, nil, failed
 	}
 	if mode == crawlspec.RenderAuto && weburl.Route(t.req.URL) != "" {
-		mode = crawlspec.RenderAlways // the document is that of each route
+		mode = crawlspec.RenderAlways // all routes have the same document
 	}
 	return rd.auto.plan(ctx, mode, t, document.Body), document, nil
 }
 
-// document is what a browser is given, nil if the reply is no page of HTML.
+// document returns the document for the browser, nil if the reply is not an HTML page.
 func (j *fetchJob) document() (*pageproxy.Document, *httpclient.Failure) {
 	r := j.reply
 	if r.Class != messages.OK || !IsHTML(r.ContentType) {
@@ -152,14 +155,15 @@ func (j *fetchJob) document() (*pageproxy.Document, *httpclient.Failure) {
 		return nil, httpclient.Failf(messages.BadEncoding, "%v", err)
 	}
 	header := maps.Clone(r.Header)
-	delete(header, "Content-Disposition") // a browser would store the page
+	delete(header, "Content-Disposition") // a browser would download the page
 	if j.spec.Render.Login != nil {
-		header["Cache-Control"] = []string{"no-store"} // it may be another after a login
+		header["Cache-Control"] = []string{"no-store"} // the document may change after a login
 	}
 	return &pageproxy.Document{URL: j.ask.URL, Status: r.Status, Header: header, Body: body}, nil
 }
 
-// showPage shows a document in the browser; without one, that which comes when a login is done.
+// showPage renders a document in the browser; if document is nil, the one that is fetched after the
+// login.
 func (rd rendering) showPage(ctx context.Context, t *fetchJob, document *pageproxy.Document, requisites *requisiteLog) (*render.Page, error) {
 	job := rd.renderJob(t, document, requisites)
 	if job.How.Login != nil {
@@ -171,27 +175,28 @@ func (rd rendering) showPage(ctx context.Context, t *fetchJob, document *pagepro
 	return rd.renderer.Render(ctx, job)
 }
 
-// renderedVisit is what is known of a page that was shown in a browser.
+// renderedVisit is the outcome of rendering a page.
 type renderedVisit struct {
-	why      string // "" if it was not
+	why      string // "" if it was not rendered
 	whyNot   string
 	cut      string // why the page may be incomplete
 	problems messages.RenderProblems
-	ended    time.Time // when the browser had done with the host
-	requests int       // beside the one for the document
-	actions  string    // what each of the spec has done
+	ended    time.Time // when the browser stopped sending requests to the host
+	requests int       // other than the one for the document
+	actions  string    // the outcomes of the spec's actions
 
 	screenshots [][]byte
 	pdf         []byte
 }
 
-// IsHTML reports whether a content type is that of a page that a browser can show.
+// IsHTML reports whether a content type is one of HTML pages, which a browser can render.
 func IsHTML(contentType string) bool {
 	media := mediatype.Declared(contentType)
 	return media == "text/html" || media == "application/xhtml+xml"
 }
 
-// decodedBody returns a body without the content codings that it has, of at most so many bytes.
+// decodedBody decodes the content codings of a body. It returns an error if the result has more
+// than most bytes.
 func decodedBody(data []byte, codings string, most int64) ([]byte, error) {
 	if codings == "" {
 		return data, nil
@@ -208,7 +213,7 @@ func decodedBody(data []byte, codings string, most int64) ([]byte, error) {
 	return body, errors.Join(err, z.Close())
 }
 
-// renderJob is how the page is shown.
+// renderJob returns the job for the renderer.
 func (rd rendering) renderJob(t *fetchJob, document *pageproxy.Document, requisites *requisiteLog) *render.Job {
 	ask, agent := t.ask, t.ask.Policy.UserAgent(t.ask.URL)
 	transport := rd.client.Requisites(&ask)
@@ -242,14 +247,15 @@ func (rd rendering) renderJob(t *fetchJob, document *pageproxy.Document, requisi
 	return job
 }
 
-// Why a requisite is not asked for.
+// Reasons why a requisite is not requested.
 var (
 	errRequisiteRobots  = errors.New("robots.txt forbids it (if its owner lets you, set robots: ignore)")
 	errRequisiteBlocked = errors.New("the spec blocks it (render.block.urls)")
 	errRequisiteNotSent = errors.New("another process may show the page by now")
 )
 
-// allowRequisite reports whether a page may ask for something: neither the spec nor robots.txt of its host may forbid it.
+// allowRequisite returns an error if the spec or the robots.txt of its host forbids a request of
+// the page.
 func (rd rendering) allowRequisite(ctx context.Context, t *fetchJob, r *http.Request) error {
 	url, err := httpclient.RequisiteURL(r)
 	if err != nil {
@@ -274,7 +280,7 @@ func (rd rendering) allowRequisite(ctx context.Context, t *fetchJob, r *http.Req
 	return nil
 }
 
-// renderFailure is how a page ended that could not be shown.
+// renderFailure returns the failure of a page that could not be rendered.
 func renderFailure(err error) *httpclient.Failure {
 	var page *render.Error
 	if failed := (*httpclient.Failure)(nil); errors.As(err, &failed) {
@@ -296,35 +302,35 @@ func renderFailure(err error) *httpclient.Failure {
 	return &httpclient.Failure{Class: class, Text: "rendering: " + page.Text, Detail: messages.DetailRender}
 }
 
-// renderTries is how often a page is shown that cannot be rendered before its document is kept as it was received.
+// renderTries is how often rendering of a page is tried before its document is kept as received.
 const renderTries = 2
 
-// keepsDocument reports whether the document as it was received stands for a page that could not be shown: it fails each time, or
-// nothing else would come of it. A document from before a login does not.
+// keepsDocument reports whether the received document replaces a page that could not be rendered:
+// rendering fails each time, or would yield nothing else. A document from before a login does not.
 func (j *fetchJob) keepsDocument(err error) bool {
 	var page *render.Error
 	if !errors.As(err, &page) || loginFailure(page) != nil || j.spec.Render.Login != nil {
 		return false
 	}
 	most := min(renderTries, j.spec.HostLimits(weburl.Hostname(j.req.URL)).MaxAttempts)
-	return page.Kind == render.TooLarge || page.Kind == render.HalfRead || j.req.Attempt == 0 || j.req.Attempt >= most // 0 is a request of no crawl, which is sent once
+	return page.Kind == render.TooLarge || page.Kind == render.HalfRead || j.req.Attempt == 0 || j.req.Attempt >= most // 0 is a request outside of any crawl, which is sent once
 }
 
-// keepDocument has the reply be the document as it was received, and say why.
+// keepDocument keeps the document as received in the reply, with the reason.
 func (j *fetchJob) keepDocument(err error) {
 	why := string(j.ask.Policy.Hide([]byte(renderFailure(err).Text)))
 	j.rendered = renderedVisit{whyNot: why, cut: why + "; the document is as it was received", ended: j.rendered.ended}
 	j.reply.Text = j.rendered.cut
 }
 
-// failRender makes the reply the end of a page that could not be shown. What its scripts say has no secrets.
+// failRender makes the reply a failed rendering. It hides secrets in the texts of scripts.
 func (j *fetchJob) failRender(err error) {
 	f := *renderFailure(err)
 	f.Text = string(j.ask.Policy.Hide([]byte(f.Text)))
 	j.reply.Failed(&f)
 }
 
-// leadTo makes the page a redirect to where its scripts lead.
+// leadTo makes the page a redirect to the target of its scripts.
 func (j *fetchJob) leadTo(url string) {
 	r := j.reply
 	r.Header = maps.Clone(r.Header)
@@ -334,11 +340,11 @@ func (j *fetchJob) leadTo(url string) {
 	r.Shrink(0)
 }
 
-// renderedType is the type of a document as a browser has made it.
+// renderedType is the content type of a rendered document.
 const renderedType = "text/html; charset=utf-8"
 
-// show makes what the browser shows the body of the page. What is known of the document as received says nothing of that: a
-// page of the same shell may have changed.
+// show makes the rendered document the body of the page. It drops the validators of the received
+// document: another page of the same shell may have changed.
 func (j *fetchJob) show(page *render.Page) {
 	r := j.reply
 	sum := sha256.Sum256(page.HTML)

@@ -10,11 +10,11 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// loginFirst is why a page is shown in a browser whose document only comes with a session.
+// loginFirst is the reason for rendering a page that requires a session.
 const loginFirst = "the site wants a login first"
 
-// wantsLogin reports whether the reply says that there is no session, where one may be had: the browser logs in, and its cookies
-// are those of the fetcher.
+// wantsLogin reports whether the reply shows that the session is missing, and the browser can log
+// in and share its cookies with the fetcher.
 func (j *fetchJob) wantsLogin() bool {
 	r := j.spec.Render
 	if r == nil || r.Login == nil || !j.ask.Policy.KeepsCookies(j.ask.URL) || r.Login.Leads(j.ask.URL) {
@@ -32,13 +32,13 @@ var errNoSession = &httpclient.Failure{
 	Text: "the site wants a login right after that of the spec: it answers 401, or leads to render.login.url",
 }
 
-// fetchAgain asks for the document once more in the same turn, after a login, and makes the answer the reply. It returns nil if
-// there is no document in it.
+// fetchAgain fetches the document again in the same turn, after a login, and makes that the reply.
+// It returns nil if the reply has no document.
 func (rd rendering) fetchAgain(ctx context.Context, t *fetchJob, transport *httpclient.Requisites) (*pageproxy.Document, error) {
 	before := t.reply
 	t.noteAnswer()
 	t.release()
-	t.ask.ETag, t.ask.LastModified = "", "" // they are of what was answered without the session
+	t.ask.ETag, t.ask.LastModified = "", "" // they belong to the response without the session
 	if err := rd.doExchange(ctx, t); err != nil {
 		return nil, err
 	}
@@ -57,8 +57,9 @@ func (rd rendering) fetchAgain(ctx context.Context, t *fetchJob, transport *http
 	return document, nil
 }
 
-// loginFailure is how a page ended whose login did, nil if that is not why. A login that fails is a failure of the host, so that
-// it rests until the next one; one that the site refuses is not retried.
+// loginFailure returns the failure of a page whose login failed, nil if that is not the cause. A
+// failed login counts as a failure of the host, which delays the next one; a login that the site
+// refuses is not retried.
 func loginFailure(err *render.Error) *httpclient.Failure {
 	class := map[render.Kind]messages.Class{render.LoginFailed: messages.Timeout, render.LoginRefused: messages.ClientError, render.NoSession: messages.ClientError}[err.Kind]
 	if class == "" {

@@ -7,10 +7,10 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// A turn may ask its host several times, and has one end: what is known of one exchange goes
+// A turn may send several requests to its host, and has one outcome: data of one exchange is merged
 // into the reply of another.
 
-// bareExchange returns a reply with what is known of the exchange alone.
+// bareExchange returns a reply with only the exchange data of r.
 func bareExchange(r *httpclient.Reply) *httpclient.Reply {
 	return &httpclient.Reply{
 		Started: r.Started, Timings: r.Timings, IP: r.IP, Protocol: r.Protocol,
@@ -18,15 +18,16 @@ func bareExchange(r *httpclient.Reply) *httpclient.Reply {
 	}
 }
 
-// askedBefore notes that the host was asked before in this turn, and answered, whatever
-// became of r.
+// askedBefore merges the data of an earlier exchange of this turn into r, whatever the outcome of
+// r.
 func askedBefore(r, before *httpclient.Reply) {
 	r.IP = before.IP
 	r.BytesWire += before.BytesWire
 	r.Timings.FirstByte = cmp.Or(r.Timings.FirstByte, before.Timings.FirstByte)
 }
 
-// redirected returns where a redirect leads; false if r is none, or leads nowhere.
+// redirected returns the target of a redirect; false if r is not a redirect, or has no valid
+// target.
 func redirected(r *httpclient.Reply) (string, bool) {
 	if r.Class != messages.Redirect {
 		return "", false

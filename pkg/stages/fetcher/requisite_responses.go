@@ -14,9 +14,9 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// requisiteLog keeps what a page was answered while it was rendered.
+// requisiteLog records the responses to a page's requests during rendering.
 type requisiteLog struct {
-	withheld atomic.Bool // something was not asked for, since another process may show the page
+	withheld atomic.Bool // a request was withheld, since another process may render the page
 
 	mu        sync.Mutex
 	exchanges []pageproxy.Exchange
@@ -29,9 +29,9 @@ func (l *requisiteLog) record(x pageproxy.Exchange) {
 	l.exchanges = append(l.exchanges, x)
 }
 
-// keepParts keeps what a rendered page has beside the document that it has become: for the archive, the document as received, what
-// the page asked for, and its pictures; and as separate pages, what the spec captures. It returns an error only if
-// ctx is done.
+// keepParts keeps the parts of a rendered page beside its final document: for the archive, the
+// document as received, the requisites, and the pictures; and as separate pages, the responses that
+// the spec captures. It returns an error only if ctx is done.
 func (rd rendering) keepParts(ctx context.Context, t *fetchJob, page *render.Page, exchanges []pageproxy.Exchange) error {
 	if t.ask.Archive && !page.Gone {
 		if err := rd.keepPart(ctx, t, t.reply, messages.PartDocument, 0); err != nil {
@@ -65,14 +65,14 @@ func (rd rendering) keepParts(ctx context.Context, t *fetchJob, page *render.Pag
 	return rd.keepPicture(ctx, t, messages.PartPDF, 0, "application/pdf", page.PDF)
 }
 
-// keepPicture is keepPart of what the page looks like.
+// keepPicture is keepPart for a screenshot or PDF of the page.
 func (rd rendering) keepPicture(ctx context.Context, t *fetchJob, part messages.Part, n int, mediaType string, data []byte) error {
 	r := httpclient.Reply{ContentType: mediaType, Body: httpclient.Body{Data: data}}
 	r.URL, r.Status, r.Started = t.ask.URL, t.reply.Status, t.reply.Started
 	return rd.keepPart(ctx, t, &r, part, n)
 }
 
-// keepPart adds a part of the page to what is published. A large body is stored first.
+// keepPart adds a part of the page to the messages. It stores a large body first.
 func (rd rendering) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Reply, part messages.Part, n int) error {
 	if len(r.Head) == 0 && len(r.Body.Data) == 0 || len(r.Request)+len(r.Head) > t.inline {
 		return nil
@@ -92,17 +92,17 @@ func (rd rendering) keepPart(ctx context.Context, t *fetchJob, r *httpclient.Rep
 	return nil
 }
 
-// isCaptured reports whether the spec has an answer parsed as a separate page.
+// isCaptured reports whether the spec wants a response parsed as a separate page.
 func isCaptured(t *fetchJob, x *pageproxy.Exchange, r *httpclient.Reply) bool {
 	return x.Method == http.MethodGet && x.Status == http.StatusOK && !x.Truncated && t.spec.Render.Captures(r.URL)
 }
 
-// keepCapture adds an answer as a separate page. Its identity is that of its URL in the round of the page, so that it is parsed
-// once, however many pages ask for it.
+// keepCapture adds a response as a separate page. Its identity is its URL in the round of the page,
+// so that it is parsed once, however many pages request it.
 func (rd rendering) keepCapture(ctx context.Context, t *fetchJob, r *httpclient.Reply) error {
 	body, err := decodedBody(r.Body.Data, r.Header.Get("Content-Encoding"), t.ask.MaxBody)
 	if err != nil {
-		return nil // no page: it cannot be decoded, or it exceeds MaxBody
+		return nil // not a page: it cannot be decoded, or it exceeds MaxBody
 	}
 	p := t.answerOf(r)
 	p.URL, p.Visit = r.URL, messages.Visit{URL: messages.HashURL(r.URL), Round: t.req.Visit.Round}

@@ -19,33 +19,30 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// This file gets and keeps robots.txt; what of a crawl asks for it, and obeys it, is in robots_check.go.
+// This file fetches and caches robots.txt; robots_check.go applies it to the requests of a crawl.
 
-// bucket is where robots.txt files are shared between fetchers: a KV bucket
-// that forgets them after messages.RobotsStale. Its methods are safe for
-// concurrent use.
+// bucket is where fetchers share robots.txt files: a KV bucket that forgets them after
+// messages.RobotsStale. Its methods are safe for concurrent use.
 type bucket interface {
 	Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error)
 	Put(ctx context.Context, key string, value []byte) (uint64, error)
 	jsclient.KeyStore
 }
 
-// robotsEntry is a robots.txt as it is stored. Only what says something of the
-// site is: a file, or that there is none. The body is base64, because a file
-// may hold any bytes.
+// robotsEntry is a stored robots.txt. Only conclusive responses are stored: a file, or that there
+// is none. The body is base64, because a file may hold any bytes.
 type robotsEntry struct {
 	Origin    string    `json:"origin"`
 	Status    int       `json:"status,omitempty"`
-	FetchedAt time.Time `json:"fetched_at,omitzero"` // zero if it never was
+	FetchedAt time.Time `json:"fetched_at,omitzero"` // zero if it was never fetched
 	Body      []byte    `json:"body,omitempty"`
-	// Asking is when the current request for the file ends at the latest.
+	// Asking is the latest end of the current request for the file.
 	Asking time.Time `json:"asking,omitzero"`
-	// Retry is when a host is asked again that could not be when the file had
-	// become old.
+	// Retry is when the host is asked again, if it could not be asked when the file had expired.
 	Retry time.Time `json:"retry,omitzero"`
 }
 
-// until is how long the entry may be used without asking the host.
+// until returns how long the entry may be used without asking the host.
 func (e *robotsEntry) until() time.Time {
 	fresh := e.FetchedAt.Add(messages.RobotsAge)
 	if e.Retry.After(fresh) {
@@ -69,21 +66,17 @@ type robotsFile struct {
 	weight int
 }
 
-// maxRobotsMemory bounds the files in memory, counted as a few times their
-// size on the wire.
+// maxRobotsMemory bounds the files in memory, counted as a multiple of their size on the wire.
 const maxRobotsMemory = 64 << 20
 
-// robotsCache finds the robots.txt of an origin: in memory, in the bucket, at
-// the host itself.
+// robotsCache finds the robots.txt of an origin: in memory, in the bucket, or at the host itself.
 //
-// A host that cannot be asked (5xx, no connection) is off limits for now,
-// RFC 9309 2.3.1.4: the page's own result says so in a retryable class, and the
-// frontier's waits between attempts decide when robots.txt is tried again. Only
-// if there is a copy of the file, which is too old to be believed otherwise, is
-// that used on (2.4), for up to messages.RobotsStale.
+// A host that cannot be asked (5xx, no connection) is off limits for now, RFC 9309 2.3.1.4: the
+// page gets a result with a retryable class, and the frontier's retry delays decide when robots.txt
+// is tried again. If there is an expired copy of the file, that is used instead (2.4), for up to
+// messages.RobotsStale.
 //
-// Of all fetchers one asks for the robots.txt of an origin; the others wait for
-// what it finds.
+// Only one fetcher requests the robots.txt of an origin at a time; the others wait for its result.
 type robotsCache struct {
 	host   exchanger
 	bucket bucket
@@ -99,26 +92,26 @@ func newRobotsCache(host exchanger, log *slog.Logger) *robotsCache {
 	}
 }
 
-// robotsLookup is what a look-up ended with: a file, or the exchange that says why
-// there is none to be had.
+// robotsLookup is the outcome of a look-up: a file, or the exchange that explains why there is
+// none.
 type robotsLookup struct {
 	file *robotsFile
 	last *httpclient.Reply // of the exchange with the host, nil if there was none
-	// hops are all exchanges, the last one too, for the archive of the one turn in which
-	// the host was asked.
+	// hops are all exchanges, including the last, for the archive. Only the turn in which the host
+	// was asked has them.
 	hops []*httpclient.Reply
 }
 
-// get returns the robots.txt for the page that a asks for. It returns an error
-// only if ctx is done, or httpclient.ErrNotSent, which may be that of another page's request.
+// get returns the robots.txt for the page that a requests. It returns an error only if ctx is done,
+// or httpclient.ErrNotSent, possibly of another page's request.
 func (c *robotsCache) get(ctx context.Context, a *httpclient.Request) (robotsLookup, error) {
 	origin := weburl.Origin(a.URL)
 	if f, ok := c.files.Get(origin); ok && time.Now().Before(f.until) {
 		robotsMemory.Inc()
 		return robotsLookup{file: f}, nil
 	}
-	key := a.Policy.GuardKey() + " " + origin // under another guard it may end at an address
-	asks := false                             // this turn, and no other that waits for the same
+	key := a.Policy.GuardKey() + " " + origin // another guard may refuse its address
+	asks := false                             // this turn does, not another one that waits for the same file
 	v, err, _ := c.flight.Do(key, func() (any, error) {
 		asks = true
 		return c.find(ctx, origin, a)
@@ -153,16 +146,16 @@ func (c *robotsCache) find(ctx context.Context, origin string, a *httpclient.Req
 }
 
 const (
-	// maxAsking is how long others wait for the fetcher that asks the host: it may have died.
+	// maxAsking is how long others wait for the fetcher that asks the host, since it may have died.
 	maxAsking = time.Minute
-	// Waits between two looks at whether it is done.
+	// Waits between checks whether it is done.
 	minRobotsWait = 10 * time.Millisecond
 	maxRobotsWait = 500 * time.Millisecond
 	// staleRetry is how long an old copy is used before the host is tried again.
 	staleRetry = 10 * time.Minute
 )
 
-// askHost asks, and lets the others know what it found.
+// askHost asks the host, and shares the outcome with other fetchers.
 func (c *robotsCache) askHost(ctx context.Context, origin string, a *httpclient.Request, old *robotsEntry) (robotsLookup, error) {
 	e, hops, err := c.fetch(ctx, origin, a)
 	if err != nil {
@@ -191,9 +184,9 @@ func (c *robotsCache) askHost(ctx context.Context, origin string, a *httpclient.
 	return got, nil
 }
 
-// lockOrigin tells the other fetchers that this one asks the host. It reports false
-// if another was faster. If the bucket does not work, each asks for itself: to
-// ask the host once more is the lesser evil.
+// lockOrigin announces to other fetchers that this one asks the host. It returns false if another
+// was faster. If the bucket does not work, each fetcher asks the host: one request more is the
+// lesser evil.
 func (c *robotsCache) lockOrigin(ctx context.Context, origin string, e *robotsEntry, revision uint64, until time.Time) bool {
 	claimed := robotsEntry{Origin: origin}
 	if e != nil {
@@ -204,7 +197,7 @@ func (c *robotsCache) lockOrigin(ctx context.Context, origin string, e *robotsEn
 	return !jsclient.IsConflict(err)
 }
 
-// unclaim lets another ask the host, even if the turn was cut short.
+// unclaim lets another fetcher ask the host, even if the turn was cut short.
 func (c *robotsCache) unclaim(origin string, old *robotsEntry) {
 	ctx, cancel := context.WithTimeout(context.Background(), unclaimTimeout)
 	defer cancel()
@@ -217,8 +210,8 @@ func (c *robotsCache) unclaim(origin string, old *robotsEntry) {
 
 const unclaimTimeout = 2 * time.Second
 
-// stored returns what the bucket has for origin and its revision, nil if that is
-// nothing or the bucket cannot be read.
+// stored returns the bucket's entry for an origin and its revision; the entry is nil if there is
+// none or the bucket cannot be read.
 func (c *robotsCache) stored(ctx context.Context, origin string) (*robotsEntry, uint64) {
 	kv, err := c.bucket.Get(ctx, robotsKey(origin))
 	if err != nil {
@@ -250,17 +243,17 @@ func (c *robotsCache) remember(e *robotsEntry) *robotsFile {
 	return f
 }
 
-// maxRobotsHops is how many redirects in a row are followed, RFC 9309 2.3.1.2.
+// maxRobotsHops is how many consecutive redirects are followed, RFC 9309 2.3.1.2.
 const maxRobotsHops = 5
 
-// fetch asks the host, by way of redirects. It returns nil for the entry when
-// the host could not be asked, and the exchanges in any case, the last as one with the
-// host: that is who rests after it.
+// fetch requests the file from the host and follows redirects. It returns a nil entry if the host
+// could not be asked. It always returns the exchanges. The last of them includes the data of those
+// before, since the host's delay counts from it.
 func (c *robotsCache) fetch(ctx context.Context, origin string, page *httpclient.Request) (_ *robotsEntry, hops []*httpclient.Reply, _ error) {
 	a := *page
-	// One byte more than counts, so that the line it cuts is seen to be cut.
+	// One byte over the limit, to detect that the last line is cut.
 	a.URL, a.Robots, a.MaxBody = origin+"/robots.txt", true, robots.MaxBytes+1
-	a.ETag, a.LastModified, a.Object = "", "", "" // they are the page's
+	a.ETag, a.LastModified, a.Object = "", "", "" // they are for the page
 	var before *httpclient.Reply
 	for hop := 0; ; hop++ {
 		r, err := c.host.Do(ctx, &a)
@@ -279,7 +272,7 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *httpclient
 		if !ok || hop == maxRobotsHops {
 			return entryFromReply(origin, r), hops, nil
 		}
-		if weburl.Host(next) == weburl.Host(a.URL) { // which rests after its answer, as always
+		if weburl.Host(next) == weburl.Host(a.URL) { // the host's delay applies as always
 			if err := httpclient.Timed(waitHost, func() error { return sleep.For(ctx, a.Spacing) }); err != nil {
 				return nil, nil, err
 			}
@@ -288,9 +281,9 @@ func (c *robotsCache) fetch(ctx context.Context, origin string, page *httpclient
 	}
 }
 
-// entryFromReply says what an answer means, RFC 9309 2.3.1: nil that the host could
-// not be asked. Redirects that lead nowhere and most 4xx mean that there is no
-// robots.txt; 429 is not one of these, since it only asks for patience.
+// entryFromReply interprets a response by RFC 9309 2.3.1; nil means that the host could not be
+// asked. Redirects without a valid target and most 4xx mean that there is no robots.txt, except
+// 429, which only asks to wait.
 func entryFromReply(origin string, r *httpclient.Reply) *robotsEntry {
 	e := &robotsEntry{Origin: origin, Status: r.Status, FetchedAt: r.Started.UTC()}
 	switch r.Class {

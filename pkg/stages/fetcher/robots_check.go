@@ -9,16 +9,16 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// checkRobots asks robots.txt. If that decides the turn, t has its reply. The file comes from robotsCache
-// (robots.go: caches, the request, what its status means), and internal/fetch/robots reads it: Group.Allowed
-// decides. Its Crawl-delay is obeyed within this turn by hostDelay (self_redirect.go), and from turn to turn by
-// the frontier, which has it with the result (recordOutcome in state/results.go), or where there is none, by
-// fetchWithRobots (fetch_one.go). What becomes of the URL is applyOutcome's there: excluded if robots.txt forbids it.
+// checkRobots checks robots.txt. If that decides the turn, it sets the reply of t. The file comes
+// from robotsCache (robots.go: caches, the request, the meaning of its status), and
+// internal/fetch/robots parses it: Group.Allowed decides. Within this turn, hostDelay
+// (self_redirect.go) obeys its Crawl-delay. Between turns the frontier does, which gets it with the
+// result (recordOutcome in state/results.go), or without a frontier fetchWithRobots (fetch_one.go).
+// The frontier's applyOutcome excludes a URL that robots.txt forbids.
 //
-// Its only caller, fetch (fetch_job.go), leaves it out where the spec says "robots: ignore". Then
-// no job has a group, and robotsAllow forbids nothing. A redirect that the fetcher follows itself
-// (self_redirect.go) is checked by the same robotsAllow and denyByRobots, against the group that
-// the job has from here.
+// Its only caller, fetch (fetch_job.go), skips it if the spec has "robots: ignore". Then no job has
+// a group, and robotsAllow forbids nothing. For a redirect that the fetcher follows itself
+// (self_redirect.go), the same robotsAllow and denyByRobots use the group that is set here.
 func (f *Fetcher) checkRobots(ctx context.Context, t *fetchJob) error {
 	got, err := f.robots.get(ctx, &t.ask)
 	if err != nil {
@@ -44,21 +44,21 @@ func (f *Fetcher) checkRobots(ctx context.Context, t *fetchJob) error {
 	return nil
 }
 
-// robotsAllow reports whether robots.txt lets a URL on the origin of the job be fetched. Everything
-// is allowed if the job has not asked for robots.txt.
+// robotsAllow reports whether robots.txt allows a URL on the origin of the job. Everything is
+// allowed if the job did not check robots.txt.
 func (j *fetchJob) robotsAllow(url string) bool {
 	return j.group == nil || j.group.Allowed(weburl.Path(url))
 }
 
-// denyByRobots ends the job with the rule of robots.txt that forbids a URL. The reply has what is
-// known of the exchange before.
+// denyByRobots ends the job with the rule of robots.txt that forbids a URL. reply has the data of
+// the exchange before.
 func (j *fetchJob) denyByRobots(url string, reply *httpclient.Reply) {
 	reply.Class, reply.Text = messages.RobotsDenied, "robots.txt: "+j.group.Rule(weburl.Path(url))
 	j.reply = reply
 }
 
-// used returns a reply with what is known of the exchange for robots.txt, if
-// there was one. The status stays out: it is not that of the page.
+// used returns a reply with the data of the exchange for robots.txt, if there was one. It omits the
+// status, which is not the page's.
 func (l robotsLookup) used() *httpclient.Reply {
 	if l.last == nil {
 		return &httpclient.Reply{Started: time.Now()}
@@ -66,9 +66,8 @@ func (l robotsLookup) used() *httpclient.Reply {
 	return bareExchange(l.last)
 }
 
-// unreachable makes the end of a robots.txt that could not be had that of the
-// page, in a class that lets it be tried again. Only an address that may not be
-// dialled stays as it is: the page would be refused as well.
+// unreachable turns the failure of a robots.txt request into that of the page, in a retryable
+// class. Only a refused address stays as it is: the page would be refused as well.
 func unreachable(last *httpclient.Reply) *httpclient.Reply {
 	r := bareExchange(last)
 	r.Class, r.Text, r.Detail = last.Class, "robots.txt: "+last.Text, last.Detail

@@ -14,15 +14,14 @@ import (
 // maxSelfRedirects is how many redirects of a URL to itself are followed.
 const maxSelfRedirects = 3
 
-// sentRequest is what the answer of a site depends on.
+// sentRequest is what a site's response depends on.
 type sentRequest struct{ url, cookie string }
 
-// followSelfRedirects follows redirects to what the crawl takes for the URL it asked
-// for, as from /a to /a;jsessionid=1, or to /a again with a cookie: to the frontier
-// that is the URL whose visit this is, so it could not send it, and the page would
-// be lost. What they lead to is the page of that URL. If the frontier says so, it
-// follows all redirects on the origin, which have led back to the URL before. It
-// returns an error only if ctx is done.
+// followSelfRedirects follows redirects to a URL that the crawl considers the requested one, such
+// as from /a to /a;jsessionid=1, or to /a again with a cookie. The frontier could not send such a
+// URL, since it is that of the same visit, and the page would be lost. The target is the page of
+// the requested URL. If the frontier sets Follow, because redirects on the origin led back to the
+// URL before, it follows all of them. It returns an error only if ctx is done.
 func (f *Fetcher) followSelfRedirects(ctx context.Context, t *fetchJob) error {
 	rules := f.rules.Get(t.req.Crawl, t.spec.Spec)
 	most := maxSelfRedirects
@@ -30,14 +29,14 @@ func (f *Fetcher) followSelfRedirects(ctx context.Context, t *fetchJob) error {
 		most = max(most, t.spec.HostLimits(weburl.Hostname(t.req.URL)).MaxRedirects)
 	}
 	var sent []sentRequest
-	var last fetchJob // whose reply redirected
+	var last fetchJob // the job of the last redirect
 	for {
 		next, ok := redirected(t.reply)
 		itself := ok && rules.Normalize(next) == t.req.URL
 		if !itself && !(ok && f.mayPass(t, next)) {
 			break
 		}
-		// The same request again has the same answer; with another cookie it may not.
+		// The same request would get the same response; with another cookie it may not.
 		sent = append(sent, sentRequest{t.ask.URL, t.reply.Cookie})
 		if len(sent) > most || slices.Contains(sent, sentRequest{next, f.client.CookieFor(&t.ask, next)}) {
 			t.reply.Failed(t.loop())
@@ -54,8 +53,8 @@ func (f *Fetcher) followSelfRedirects(ctx context.Context, t *fetchJob) error {
 			return err
 		}
 	}
-	// The page of another URL is for the frontier to send; a failure on the way is
-	// one of this visit.
+	// The frontier must send the page of another URL itself; a retryable failure on the way belongs
+	// to this visit.
 	if c := t.reply.Class; rules.Normalize(t.ask.URL) != t.req.URL && c != messages.Redirect && !c.Retryable() && len(sent) > 0 {
 		t.release()
 		askedBefore(last.reply, t.reply)
@@ -64,15 +63,15 @@ func (f *Fetcher) followSelfRedirects(ctx context.Context, t *fetchJob) error {
 	return nil
 }
 
-// mayPass reports whether a redirect to next may be part of a circle that leads
-// back to the URL of the visit, and that is for this fetcher to follow. What
-// robots.txt or the spec forbids is left to the frontier, which records the reason for next.
+// mayPass reports whether this fetcher should follow a redirect to next as part of a circle that
+// leads back to the URL of the visit. URLs that robots.txt or the spec forbids are left to the
+// frontier, which records the reason for next.
 func (f *Fetcher) mayPass(t *fetchJob, next string) bool {
 	return t.req.Follow && weburl.Origin(next) == weburl.Origin(t.req.URL) && f.scopes.Get(t.req.Crawl, t.spec.Spec).includes(next) && t.robotsAllow(next)
 }
 
-// loop is the failure of a URL that redirects to itself, or in a circle. A site
-// that wants a cookie back has a separate reason.
+// loop returns the failure of a URL that redirects to itself, or in a circle. A site that requires
+// a cookie has a separate reason.
 func (j *fetchJob) loop() *httpclient.Failure {
 	if j.req.Follow {
 		return errCircle
@@ -88,7 +87,7 @@ var (
 	errCircle           = httpclient.Failf(messages.ClientError, "redirects in a circle, whatever cookies are sent")
 )
 
-// hop asks for next in the same turn, when the host has had its rest.
+// hop requests next in the same turn, after the host's delay.
 func (f *Fetcher) hop(ctx context.Context, t *fetchJob, next string) error {
 	if rest := t.hostDelay(); rest > 0 {
 		if err := httpclient.Timed(waitHost, func() error { return sleep.For(ctx, rest) }); err != nil {
@@ -104,8 +103,8 @@ func (f *Fetcher) hop(ctx context.Context, t *fetchJob, next string) error {
 	return nil
 }
 
-// askFor makes url what is asked for next. Only the URL of the visit has the condition
-// of the request: what is known of it says nothing of another.
+// askFor sets the URL of the next request. Only the URL of the visit gets the validators of the
+// request, which do not apply to other URLs.
 func (j *fetchJob) askFor(url string, itself bool) {
 	j.ask.URL, j.ask.ETag, j.ask.LastModified = url, "", ""
 	if itself {
@@ -113,8 +112,8 @@ func (j *fetchJob) askFor(url string, itself bool) {
 	}
 }
 
-// hostDelay is how long the host must rest after a response: what the frontier said,
-// and what robots.txt says, which the frontier may not know yet.
+// hostDelay returns the host's delay after a response: the frontier's, or that of robots.txt, which
+// the frontier may not know yet, if that is longer.
 func (j *fetchJob) hostDelay() time.Duration {
 	if j.delay == nil {
 		return time.Duration(j.req.Delay)

@@ -10,14 +10,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// maxSitemaps bounds how many one robots.txt may name.
+// maxSitemaps bounds the sitemaps of one robots.txt.
 const maxSitemaps = 500
 
-// sitemaps returns the messages that tell the frontier of the sitemaps in
-// robots.txt, and what to do when they are stored. They are as near to the
-// seeds as the page for which robots.txt was asked.
+// sitemaps returns the messages that add the sitemaps of robots.txt to the frontier, and a function
+// to call when they are stored. They have the same depth as the page for which robots.txt was
+// requested.
 func (co composer) sitemaps(t *fetchJob) (msgs []*nats.Msg, done func()) {
-	if !t.spec.Sitemaps || t.robots == nil || t.req.Sitemap { // the sitemap may be on a host that the crawl is not for
+	if !t.spec.Sitemaps || t.robots == nil || t.req.Sitemap { // a sitemap may be on a host that is not in the crawl's scope
 		return nil, nil
 	}
 	origin := weburl.Origin(t.req.URL)

@@ -10,7 +10,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// tellEnd records how a request ended: on its span, and in the debug log.
+// tellEnd records the outcome of a request on its span and in the debug log.
 func (co composer) tellEnd(ctx context.Context, res *messages.Result) {
 	if co.bus.Log.Enabled(ctx, slog.LevelDebug) {
 		about := stages.MessageContext{Crawl: res.Crawl, URL: res.URL, Visit: res.Visit, Attempt: res.Attempt}

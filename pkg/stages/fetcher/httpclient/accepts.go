@@ -7,11 +7,12 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// accepts is the list of content types that are kept.
+// accepts is the list of accepted content types.
 type accepts []string
 
-// keeps reports whether a type without parameters is in the list. Markdown is a text; it is in the list only if a spec asks
-// for it, since some sites send it instead of a page to a client that accepts it.
+// keeps reports whether a type without parameters is in the list. Markdown counts as plain text; it
+// is only in the list if a spec asks for it, since some sites send it instead of a page to clients
+// that accept it.
 func (a accepts) keeps(t string) bool {
 	return crawlspec.InMediaRanges(a, t) || t == "text/markdown" && crawlspec.InMediaRanges(a, "text/plain")
 }
@@ -27,8 +28,8 @@ func (a accepts) and(types []string) accepts {
 	return all
 }
 
-// header is the value of Accept. Other types come last rather than never, or a
-// strict server would refuse to send a robots.txt.
+// header returns the value of Accept. Other types have a low priority instead of being omitted,
+// since a strict server might otherwise refuse to send a robots.txt.
 func (a accepts) header() string {
 	if a.keeps("*/*") {
 		return strings.Join(a, ",")

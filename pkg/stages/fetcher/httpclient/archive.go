@@ -12,12 +12,11 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// exchangeArchive keeps an exchange as it was on the wire, for archives.
+// exchangeArchive records an exchange in its wire form, for archives.
 type exchangeArchive struct{ *exchange }
 
-// takeNotes has the connection note down the exchange, if it is to be archived.
-// A connection of HTTP/2 has nothing to note: its header fields are compressed
-// with those of other exchanges.
+// takeNotes makes the connection record the exchange, if it is to be archived. HTTP/2 connections
+// record nothing: their header fields are compressed together with those of other exchanges.
 func (a exchangeArchive) takeNotes(info httptrace.GotConnInfo) {
 	c, ok := info.Conn.(*conn)
 	if !ok {
@@ -30,13 +29,12 @@ func (a exchangeArchive) takeNotes(info httptrace.GotConnInfo) {
 	c.begin(a.notes)
 }
 
-// maxNotes bounds what is kept of a request, and of the head of a response.
+// maxNotes bounds the recorded size of a request, and of the head of a response.
 func (c Config) maxNotes() int { return int(c.MaxHeader) + 64<<10 }
 
-// write leaves the exchange in the reply as it went over the wire. That of
-// HTTP/2 is written down in the form of HTTP/1.1, fields sorted by name. Fields
-// that hold a secret are left out of the request, and so are cookies. Of a body
-// that is kept decoded, the head must not say that it is encoded.
+// write stores the wire form of the exchange in the reply. HTTP/2 exchanges are written in the form
+// of HTTP/1.1, with fields sorted by name. The request omits cookies and fields with a secret. If
+// the body is kept decoded, the head must not say that it is encoded.
 func (a exchangeArchive) write(resp *http.Response) {
 	if !a.ask.Archive {
 		return
@@ -75,8 +73,8 @@ func writeHead(first string, h http.Header) []byte {
 	return b.Bytes()
 }
 
-// withoutSecrets returns a request with the target in origin form (a proxy sees
-// another), and without what must not be stored.
+// withoutSecrets returns a request with its target in origin form (a proxy receives another form),
+// and without data that must not be stored.
 func (a exchangeArchive) withoutSecrets(request []byte) []byte {
 	hidden := slices.Concat([]string{"Cookie", "Proxy-Authorization"}, a.profile.private)
 	url, method, noBody := a.ask.URL, http.MethodGet, false

@@ -10,17 +10,17 @@ import (
 	"seine/pkg/messages"
 )
 
-// An archive has more than pages: what was answered in the place of one, too. Without
-// archive, no more is read of an error than its connection is worth.
+// An archive also contains responses that are not pages. Without archive, only as much of an error
+// body is read as the reuse of its connection is worth.
 
-// Bounds of the body of an answer that is no page. What a redirect has beside its
-// Location is a notice; errors may be whole pages.
+// Limits of the body of a response that is not a page. The body of a redirect is only a notice;
+// errors may be whole pages.
 const (
 	maxErrorBody    = 256 << 10
 	maxRedirectBody = drainBytes
 )
 
-// answerBound is how much is kept of the body of an answer.
+// answerBound returns how much of the body of a response is kept.
 func (a exchangeArchive) answerBound() int64 {
 	switch {
 	case a.reply.Status < http.StatusOK: // after a 101 the connection has another protocol, and no body that ends
@@ -33,8 +33,8 @@ func (a exchangeArchive) answerBound() int64 {
 	return maxErrorBody
 }
 
-// readAnswer takes the body of an answer that is no page, if that is to be archived. The
-// class stays whatever happens: what has come is kept, and why the rest is missing.
+// readAnswer reads the body of a response that is not a page, if it is to be archived. Errors do
+// not change the class: the received part is kept, with the reason why the rest is missing.
 func (a exchangeArchive) readAnswer(resp *http.Response) {
 	if !a.ask.Archive {
 		return
@@ -50,13 +50,13 @@ func (a exchangeArchive) readAnswer(resp *http.Response) {
 	}
 }
 
-// keepRest archives the head and the received part of the body of a page that failed. It archives no page whose type
-// the spec does not accept.
+// keepRest archives the head and the received part of the body of a failed page. It archives no
+// page whose type the spec does not accept.
 func (a exchangeArchive) keepRest(resp *http.Response, f *Failure) {
 	if f.Class == messages.UnsupportedType || a.err != nil {
 		return
 	}
-	if a.wire.n == 0 { // it was refused by its header
+	if a.wire.n == 0 { // it was refused because of its header
 		a.readAnswer(resp)
 	} else if f.Class != messages.BadEncoding || a.decoded {
 		a.reply.Truncated = truncation(f)
@@ -74,8 +74,8 @@ func (a exchangeArchive) came(data []byte) {
 	}
 }
 
-// answerSource returns the body as it is archived: as it comes, but decoded and without
-// secrets if the spec has any.
+// answerSource returns the body for the archive: as received or, if the spec has secrets, decoded
+// and without them.
 func (a exchangeArchive) answerSource(resp *http.Response) (src io.Reader, done func(), f *Failure) {
 	done = func() {}
 	if !a.hidden.active() {
@@ -93,8 +93,8 @@ func (a exchangeArchive) answerSource(resp *http.Response) (src io.Reader, done 
 	return a.hidden.reader(z), func() { _ = z.Close() }, nil
 }
 
-// readUpTo reads a body of some length, -1 if that is not known, up to a bound, and
-// returns what has come in any case.
+// readUpTo reads at most most bytes of a body, whose length is -1 if unknown, and always returns
+// the received part.
 func (a exchangeArchive) readUpTo(src io.Reader, most, length int64) ([]byte, *Failure) {
 	need := most + 1
 	if length >= 0 && !a.decoded {
@@ -113,7 +113,7 @@ func (a exchangeArchive) readUpTo(src io.Reader, most, length int64) ([]byte, *F
 	return data, nil
 }
 
-// truncation says in the words of an archive why a body is not whole.
+// truncation returns the reason for an incomplete body in the terms of archives.
 func truncation(f *Failure) messages.Truncation {
 	switch f.Class {
 	case messages.Timeout, messages.Stalled:
@@ -127,8 +127,8 @@ func truncation(f *Failure) messages.Truncation {
 	}
 }
 
-// archiveAnswer leaves an answer that is no page in the reply as it went over the wire.
-// That of a proxy is not from the site.
+// archiveAnswer stores the wire form of a response that is not a page in the reply, unless a proxy
+// sent it instead of the site.
 func (a exchangeArchive) archiveAnswer(resp *http.Response) {
 	if a.reply.Class != messages.ProxyFailure {
 		a.write(resp)

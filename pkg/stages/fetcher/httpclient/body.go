@@ -17,8 +17,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// wireReader reads a body as it comes, counts it and holds it to its limits. It
-// remembers why it ended, whatever the decoders above make of that.
+// wireReader reads a body from the connection, counts its bytes and enforces its limits. It keeps
+// the first failure, however the decoders above report it.
 type wireReader struct {
 	x    *exchange
 	src  io.Reader
@@ -27,7 +27,7 @@ type wireReader struct {
 	err  *Failure
 }
 
-// summed is a body as it is read, decoded, for its digest.
+// summed computes the digest of a decoded body while it is read.
 type summed struct {
 	io.Reader
 	sum hash.Hash
@@ -68,7 +68,7 @@ func (x *exchange) tooLarge(which messages.Detail) *Failure {
 	return Failf(messages.TooLarge, "the body is over the limit of %s", crawlspec.Bytes(x.ask.MaxBody)).in(which)
 }
 
-// read takes the body into the reply.
+// read reads the body into the reply.
 func (x *exchange) read(resp *http.Response) *Failure {
 	x.wire = wireReader{x: x, src: resp.Body, most: x.ask.MaxBody}
 	names, err := contentcoding.Parse(resp.Header["Content-Encoding"])
@@ -97,12 +97,12 @@ func (x *exchange) read(resp *http.Response) *Failure {
 	x.decoded = true
 	f := x.readAll(summed{x.hidden.reader(z), sum}, -1)
 	if f == nil {
-		x.discard(resp) // what follows the last byte that was decoded
+		x.discard(resp) // data after the last decoded byte
 	}
 	return f
 }
 
-// refuse tells from the header alone that the body need not be read.
+// refuse returns a failure if the header alone shows that the body need not be read.
 func (x *exchange) refuse(resp *http.Response) *Failure {
 	if x.ask.Robots {
 		return nil
@@ -117,7 +117,8 @@ func (x *exchange) refuse(resp *http.Response) *Failure {
 	return nil
 }
 
-// keeps reports whether a type is kept: one of those of the spec and of Config, or that of a sitemap or feed that was named.
+// keeps reports whether a type is accepted by the spec or by Config, or is that of a named sitemap
+// or feed.
 func (x *exchange) keeps(t string) bool {
 	return x.profile.accepts.keeps(t) || x.ask.Named && crawlspec.InMediaRanges(crawlspec.NamedMedia, t)
 }
@@ -137,7 +138,7 @@ func (x *exchange) readExactly(src io.Reader, n int) *Failure {
 		return x.wire.err
 	}
 	if x.reply.Protocol == "HTTP/2.0" && n > 0 {
-		_, _ = x.wire.src.Read(make([]byte, 1)) // the end of the stream has a frame of its own
+		_, _ = x.wire.src.Read(make([]byte, 1)) // the end of the stream has its own frame
 	}
 	if f := x.sniff(data); f != nil {
 		return f
@@ -152,7 +153,7 @@ func (x *exchange) setBody(data []byte) {
 	x.reply.Body = Body{Data: data, Size: int64(len(data))}
 }
 
-// cut shortens a robots.txt to what is read of one.
+// cut truncates a robots.txt to its limit.
 func (x *exchange) cut(body []byte) []byte {
 	if x.ask.Robots && int64(len(body)) > x.ask.MaxBody {
 		x.reply.Truncated = messages.TruncatedLength
@@ -161,17 +162,17 @@ func (x *exchange) cut(body []byte) []byte {
 	return body
 }
 
-// sniffed is how much of a body http.DetectContentType looks at.
+// sniffed is how much of a body http.DetectContentType examines.
 const sniffed = 512
 
-// sniff finds the type of a body whose header names none, by its beginning. What the
-// header says beside the type, as of the charset, stays.
+// sniff detects the type of a body whose header names none by its beginning. It keeps the
+// parameters in the header, such as the charset.
 func (x *exchange) sniff(body []byte) *Failure {
 	declared := x.reply.ContentType
 	if !mediatype.Undefined(mediatype.Declared(declared)) || x.ask.Robots || len(body) == 0 {
 		return nil
 	}
-	// Without its charset, which the standard library only guesses at.
+	// Without its charset, which the standard library only guesses.
 	t := mediatype.Declared(http.DetectContentType(body))
 	if !x.keeps(t) {
 		return x.unsupported(t)
@@ -183,14 +184,14 @@ func (x *exchange) sniff(body []byte) *Failure {
 	return nil
 }
 
-// firstBuffer is what a body is read into at first that is large, or whose length
-// is not known. All are of this size: there is no reserved memory for larger ones.
+// firstBuffer is the size of the first buffer for a body that is large, or whose length is unknown.
+// All are of this size: there is no reserved memory for larger ones.
 const firstBuffer = 32 << 10
 
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, firstBuffer); return &b }}
 
-// readAll reads src to its end. The buffer grows with what comes, never with
-// what a header claims, and a large body is not held.
+// readAll reads src to its end. The buffer grows with the received data, never by the length that a
+// header claims, and a large body is not held in memory.
 func (x *exchange) readAll(src io.Reader, length int64) *Failure {
 	pooled := buffers.Get().(*[]byte)
 	defer buffers.Put(pooled)
@@ -232,7 +233,7 @@ func (x *exchange) readAll(src io.Reader, length int64) *Failure {
 	}
 }
 
-// classifyReadError prefers what happened on the wire to what a decoder made of it.
+// classifyReadError prefers the failure on the wire to the error of a decoder.
 func (x *exchange) classifyReadError(err error) *Failure {
 	_, invalid := errors.AsType[*contentcoding.InvalidError](err)
 	_, bomb := errors.AsType[*contentcoding.RatioError](err)
@@ -247,8 +248,8 @@ func (x *exchange) classifyReadError(err error) *Failure {
 	return failureOf(x.ctx, err, bodyFailure)
 }
 
-// grow doubles the buffer, and gets the memory for that. With the memory for all
-// of a body whose length is known, it becomes as large as that.
+// grow doubles the buffer, after reserving the memory. Once the memory for a whole body of known
+// length is reserved, the buffer grows to that length.
 func (x *exchange) grow(buf []byte, length int64) ([]byte, *Failure) {
 	size := int64(2 * cap(buf))
 	most := x.ask.MaxBody
@@ -261,13 +262,13 @@ func (x *exchange) grow(buf []byte, length int64) ([]byte, *Failure) {
 	if length >= 0 && x.reply.loan.extra > 0 {
 		size = max(size, min(length, x.reply.loan.extra)+1)
 	}
-	// One byte more than a body may have, to see that it has it.
+	// One byte over the limit, to detect a body that exceeds it.
 	grown := make([]byte, len(buf), min(size, x.ask.MaxBody+1))
 	copy(grown, buf)
 	return grown, nil
 }
 
-// reserveMemory gets the memory for so much of a body of most bytes.
+// reserveMemory reserves size bytes for a body of at most most bytes.
 func (x *exchange) reserveMemory(size, most int64) *Failure {
 	if x.reply.loan.covers(size) {
 		return nil
@@ -284,7 +285,7 @@ func (x *exchange) reserveMemory(size, most int64) *Failure {
 	return nil
 }
 
-// rightSize returns the body in memory of its own size.
+// rightSize returns the body in memory of its exact size.
 func rightSize(buf []byte) []byte {
 	if cap(buf) > firstBuffer && len(buf) >= cap(buf)-cap(buf)/4 {
 		return buf
@@ -292,7 +293,7 @@ func rightSize(buf []byte) []byte {
 	return bytes.Clone(buf)
 }
 
-// Limits of reading a body only to be able to use its connection again.
+// Limits of reading the rest of a body only to reuse its connection.
 const (
 	drainBytes = 16 << 10
 	drainTime  = time.Second
@@ -300,13 +301,13 @@ const (
 
 var errNotDrained = Failf(messages.Stalled, "the rest of the body did not come")
 
-// discard reads what little may be left of a body, so that its connection is
-// used again; more is not worth it, and closing the body closes that.
+// discard reads a small rest of a body so that its connection can be reused. A larger rest is not
+// worth it, and closing the body closes the connection.
 func (x *exchange) discard(resp *http.Response) {
 	if resp.ContentLength > drainBytes || resp.StatusCode == http.StatusSwitchingProtocols {
-		return // no limit ends the reading of a connection that changed its protocol
+		return // a connection with another protocol may never end
 	}
 	x.watch.phase(drainTime, errNotDrained)
-	n, _ := io.CopyN(io.Discard, resp.Body, drainBytes) // whether it works only matters to the connection
+	n, _ := io.CopyN(io.Discard, resp.Body, drainBytes) // an error only affects the connection
 	x.wire.n += n
 }

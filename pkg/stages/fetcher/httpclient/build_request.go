@@ -13,44 +13,45 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// request is what is sent.
+// request returns the request to send.
 //
-// A plain GET, for which the spec has no request rule, has the following header fields by HTTP/1.1,
-// in this order. TestPlainGETHasExactlyTheseBytes (plain_get_test.go) compares the bytes. Its request line has the path and
-// the query as they are in the canonical URL (target, which says when not); for an http URL by an HTTP proxy, the whole URL (absolute, which
-// send in exchange.go calls).
+// A plain GET, for which the spec has no request rule, has the following header fields with
+// HTTP/1.1, in this order. TestPlainGETHasExactlyTheseBytes (plain_get_test.go) compares the bytes.
+// Its request line has the path and the query of the canonical URL (target describes the
+// exceptions); for an http URL through an HTTP proxy, the whole URL (absolute, called by send in
+// transport_pool.go).
 //
-//	Host             the host of the URL, with its port if that is not the scheme's own; net/http writes it from target
+//	Host             the host of the URL, with its port if that is not the scheme's default; net/http writes it from target
 //	User-Agent       user_agent of the spec, by default "seine/VERSION (web crawler)", or "seine/VERSION (web crawler; +CONTACT)" if
 //	                 the spec has a contact (Agent, crawlspec/spec.go); or the user_agents of the access in turn; fill (compile_policy.go)
 //	Accept           the types of Config.Accept and of the spec, then "*/*;q=0.1" for others; by default
 //	                 "text/html,application/xhtml+xml,text/plain,*/*;q=0.1"; commonHeader, accepts.header (accepts.go)
 //	Accept-Encoding  "gzip, deflate, br, zstd"; commonHeader
 //
-// It has the following only if there is a reason for it. Net/http sorts all fields after User-Agent by
-// their names:
+// It has the following fields only if needed. Net/http sorts all fields after User-Agent by name:
 //
 //	Authorization                        auth of the access; fill
 //	Cookie                               that of "headers", then the cookies that are kept for the URL, if the spec wants any
 //	                                     (CookieFor, client.go): one field, joined by header
-//	If-None-Match, If-Modified-Since     what the frontier remembers of the last visit; header
-//	what "headers" of the access names   addHeaders (compile_policy.go), which can replace Accept
+//	If-None-Match, If-Modified-Since     the frontier's validators from the last visit; header
+//	fields in "headers" of the access    addHeaders (compile_policy.go), which can replace Accept
 //	Proxy-Authorization                  for an HTTP proxy with a password: net/http adds it to the request of an http URL, at the
 //	                                     end; for an https URL askTunnel (tunnel.go) sends it with CONNECT, and the site does not see it
 //
-// It has no other field. Net/http adds no Accept-Encoding of its own, as that is set (and
-// DisableCompression, transport_pool.go); no Connection, as connections are kept; and neither
-// Content-Length nor Transfer-Encoding, as there is no body (it finds that oneShotBody is empty). No
-// Referer and no Accept-Language is sent unless "headers" has it.
+// It has no other fields. Net/http does not add its own Accept-Encoding, since that is set (and
+// DisableCompression, transport_pool.go); no Connection, since connections are kept; and neither
+// Content-Length nor Transfer-Encoding, since there is no body (it finds that oneShotBody is
+// empty). No Referer and no Accept-Language is sent unless "headers" has it.
 //
-// A field that Seine sets is in the list reserved (crawlspec/access.go), which keeps "headers" from it.
+// All fields that Seine sets are in the list reserved (crawlspec/access.go), which excludes them
+// from "headers".
 //
-// A request rule of the spec gives the method, the URL, header fields and the body, x.shape, which render (render_rule.go) makes of it: net/http
-// adds Content-Length then. robots.txt is always asked for by a plain GET
-// (Request.Robots, exchange_input.go).
+// A request rule of the spec sets the method, the URL, header fields and the body: x.shape, made by
+// render (render_rule.go). Net/http then adds Content-Length. robots.txt is always requested by a
+// plain GET (Request.Robots, exchange_input.go).
 //
-// By HTTP/2 the fields are the same, but ":authority" stands in the place of Host, the fields have no
-// fixed order, and each cookie has a Cookie field of its own.
+// With HTTP/2 the fields are the same, except that ":authority" replaces Host, the fields have no
+// fixed order, and each cookie has its own Cookie field.
 func (x *exchange) request() *http.Request {
 	a := x.ask
 	req := &http.Request{
@@ -79,13 +80,13 @@ type oneShotBody struct{}
 func (oneShotBody) Read([]byte) (int, error) { return 0, io.EOF }
 func (oneShotBody) Close() error             { return nil }
 
-// absolute has a URL of target sent in absolute form, as an HTTP proxy wants it
+// absolute changes a URL of target so that it is sent in absolute form, as HTTP proxies require
 // (RFC 9112 3.2.2).
 func absolute(u *url.URL) {
 	*u = url.URL{Scheme: u.Scheme, Host: u.Host, Opaque: "//" + u.Host + strings.TrimPrefix(u.RequestURI(), u.Scheme+"://"+u.Host)}
 }
 
-// hostPort is the address that a URL leads to.
+// hostPort returns the address of a URL.
 func hostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), weburl.DefaultPort(u.Scheme)))
 }
@@ -119,8 +120,8 @@ func (x *exchange) header() http.Header {
 	return h
 }
 
-// header returns the fields that every request has, for reading only. User
-// agents take turns.
+// header returns the fields that every request has, which must not be modified. User agents are
+// used in turn.
 func (m *profile) header() http.Header {
 	if len(m.headers) == 1 {
 		return m.headers[0]
@@ -128,13 +129,13 @@ func (m *profile) header() http.Header {
 	return m.headers[int(m.next.Add(1)-1)%len(m.headers)]
 }
 
-// commonHeader returns the fields of every request but those of its access profile, which compile_policy.go adds: the
-// User-Agent, and the fields and credentials that the spec asks for.
+// commonHeader returns the fields that are common to all access profiles. compile_policy.go adds
+// those of a profile: the User-Agent, and the fields and credentials of the spec.
 func commonHeader(a accepts) http.Header {
 	return http.Header{"Accept": {a.header()}, "Accept-Encoding": {contentcoding.Accept}}
 }
 
-// fieldOf returns a field that may be spelt otherwise, "" if there is none.
+// fieldOf returns the value of a field whatever its spelling, "" if there is none.
 func fieldOf(h http.Header, name string) string {
 	for spelt, values := range h {
 		if strings.EqualFold(spelt, name) {
@@ -144,12 +145,11 @@ func fieldOf(h http.Header, name string) string {
 	return ""
 }
 
-// target returns a URL that net/http sends exactly as it is. A canonical URL
-// keeps characters that url.URL would encode, such as '|', and stray percent
-// signs that it would refuse; Opaque goes out as it is. Only a path that starts
-// with two slashes would be taken for a host there: it goes into Path, or, if
-// that cannot hold it, out in absolute form, which every server must take
-// (RFC 9112 3.2.2).
+// target returns a URL that net/http sends exactly as it is. A canonical URL keeps characters that
+// url.URL would encode, such as '|', and stray percent signs that it would refuse; Opaque is sent
+// as it is. Only a path that starts with two slashes would be taken for a host there. Such a path
+// goes into Path or, if that cannot hold it, is sent in absolute form, which every server must
+// accept (RFC 9112 3.2.2).
 func target(canonical string) *url.URL {
 	scheme, _, _ := strings.Cut(canonical, ":")
 	u := &url.URL{Scheme: scheme, Host: weburl.Host(canonical)}

@@ -11,21 +11,21 @@ import (
 	"seine/pkg/messages"
 )
 
-// challengeCheck recognises a challenge that came in the place of a page.
+// challengeCheck recognises a challenge that was sent in place of a page.
 type challengeCheck struct{ *exchange }
 
-// A site that checks for a person may answer with a challenge page,
-// with status 200 too. That is not the requested page, but the reason why there
-// is none. A robots.txt is not looked at, since whatever answers for it is no page anyway.
+// A site that checks for humans may respond with a challenge page, even with status 200. That is
+// not the requested page, but the reason why there is none. A robots.txt is not checked, since a
+// page in its place is not one anyway.
 
-// blocked makes the reply one that was blocked if its header says so.
+// blocked marks the reply as blocked if its header shows a challenge.
 func (c challengeCheck) blocked(resp *http.Response) {
 	if !c.ask.Robots {
 		c.blockedBy(challenge.InHeader(resp.Header), "header")
 	}
 }
 
-// blockedBody does so if the body says it that was read.
+// blockedBody marks the reply as blocked if the body that was read shows a challenge.
 func (c challengeCheck) blockedBody() {
 	if b := &c.reply.Body; c.mayChallenge() && b.Object == "" && b.Size <= challenge.MaxBody {
 		body := b.Decoded()
@@ -36,8 +36,8 @@ func (c challengeCheck) blockedBody() {
 	}
 }
 
-// blockedError does so for an answer that is an error, of whose body it reads what a
-// challenge may have at most.
+// blockedError marks an error response as blocked if its body shows a challenge. It reads at most
+// the maximum size of a challenge.
 func (c challengeCheck) blockedError(resp *http.Response) {
 	if !c.mayChallenge() || c.reply.Class == messages.Blocked || !mayBeBlocked(c.reply.Status) || resp.ContentLength > challenge.MaxBody {
 		return
@@ -49,18 +49,18 @@ func (c challengeCheck) blockedError(resp *http.Response) {
 	c.blockedBy(challenge.InBody(decoded(c.beginning(resp), codings)), "body")
 }
 
-// beginning returns of the body of an error what a challenge may have at most.
+// beginning returns the body of an error, up to the maximum size of a challenge.
 func (c challengeCheck) beginning(resp *http.Response) []byte {
 	if came := c.reply.Answer; c.ask.Archive {
 		return came[:min(len(came), challenge.MaxBody)]
 	}
 	c.watch.phase(drainTime, errNotDrained)
-	raw, _ := io.ReadAll(io.LimitReader(resp.Body, challenge.MaxBody)) // what comes is looked at
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, challenge.MaxBody)) // a partial body is checked as well
 	c.wire.n += int64(len(raw))
 	return raw
 }
 
-// mayBeBlocked reports whether an error is one of those with which challenges come.
+// mayBeBlocked reports whether challenges are sent with this error status.
 func mayBeBlocked(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusTooManyRequests, http.StatusServiceUnavailable:
@@ -69,7 +69,7 @@ func mayBeBlocked(status int) bool {
 	return false
 }
 
-// mayChallenge reports whether the answer is HTML, in the place of a page.
+// mayChallenge reports whether the response is HTML, in place of a page.
 func (c challengeCheck) mayChallenge() bool {
 	return !c.ask.Robots && mediatype.Declared(c.reply.ContentType) == "text/html"
 }
@@ -87,8 +87,7 @@ func (c challengeCheck) blockedBy(vendor, where string) {
 	c.reply.ETag, c.reply.LastModified = "", ""
 }
 
-// decoded undoes the content codings of what may be the beginning of a body, as far as that
-// goes.
+// decoded decodes the content codings of a possibly incomplete body, as far as possible.
 func decoded(data []byte, codings []string) []byte {
 	names, err := contentcoding.Parse(codings)
 	if err != nil || len(names) == 0 {

@@ -13,8 +13,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Client makes HTTP exchanges, one for each call of Do. It follows no redirect. It is safe
-// for concurrent use.
+// Client makes HTTP exchanges, one for each call of Do. It follows no redirects. It is safe for
+// concurrent use.
 type Client struct {
 	cfg      Config
 	pace     *rateLimiter
@@ -25,18 +25,18 @@ type Client struct {
 	bodies   LargeBodies
 	compiler compiler
 
-	// What the watch cancels an exchange with.
+	// Causes with which the watch cancels an exchange.
 	noFirstByte, stalled *Failure
 }
 
-// LargeBodies is where bodies go that are too large to be held. It is safe for concurrent use.
+// LargeBodies stores bodies that are too large to be held in memory. It is safe for concurrent use.
 type LargeBodies interface {
-	// Put stores a body, which it reads as it comes. If that fails, nothing is stored.
+	// Put stores a body while reading it. If that fails, nothing is stored.
 	Put(ctx context.Context, name string, body io.Reader) error
 }
 
-// New returns a client. It stores in bodies what requests name an object for: nil will do
-// where none does.
+// New returns a client. It stores large bodies of requests with an Object in bodies, which may be
+// nil if no request has one.
 func New(cfg Config, bodies LargeBodies, log *slog.Logger) (*Client, error) {
 	idle, err := cfg.idleConns()
 	if err != nil {
@@ -57,20 +57,19 @@ func New(cfg Config, bodies LargeBodies, log *slog.Logger) (*Client, error) {
 // Close closes the idle connections.
 func (c *Client) Close() { c.pools.close() }
 
-// Compile works out once what all requests of a spec have alike.
+// Compile prepares the parts of a spec that all its requests share.
 func (c *Client) Compile(spec *crawlspec.Spec) *Policy { return c.compiler.compile(spec) }
 
-// ErrNotSent is the end of a request that was not sent, since it was not valid any more
-// when its turn had come.
+// ErrNotSent is returned for a request that was not sent because it was no longer valid when its
+// turn came.
 var ErrNotSent = errors.New("not sent: the request was not valid any more")
 
-// Do sends the request when its turn has come, and reads the response. It
-// returns an error only if ctx is done before the request could be sent, if it is
-// ErrNotSent, or if what was fetched could not be stored; a ctx that is done later makes
-// a failure, which the caller must not believe. The reply is to be released when its
-// body is no longer used.
+// Do waits for the turn of the request, sends it and reads the response. It returns an error only
+// if ctx is done before the request could be sent, if it is ErrNotSent, or if the body could not be
+// stored. If ctx is done later, the reply is a failure, which the caller must ignore. The caller
+// must release the reply when its body is no longer used.
 //
-// It works out the access of the URL itself, so that none can be left from a URL before.
+// It determines the access of the URL itself, so that none can remain from an earlier URL.
 func (c *Client) Do(ctx context.Context, a *Request) (*Reply, error) {
 	acc, err := a.Policy.access(a.URL, a.Robots)
 	if err != nil {
@@ -102,8 +101,8 @@ func (c *Client) Do(ctx context.Context, a *Request) (*Reply, error) {
 	}
 }
 
-// CookieFor returns the Cookie field that the request would be sent with now, if it were
-// one for url: of the cookies that are kept, not of the spec's header.
+// CookieFor returns the Cookie field that the request would have now if it were for url: the kept
+// cookies, without those in the spec's header.
 func (c *Client) CookieFor(a *Request, url string) string {
 	if !a.Policy.KeepsCookies(url) {
 		return ""

@@ -14,19 +14,19 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// missingAge is after how long the client looks again for what it lacked.
+// missingAge is after how long the client looks again for missing secrets.
 const missingAge = 5 * time.Second
 
-// compiler makes policies of specs.
+// compiler compiles specs into policies.
 type compiler struct {
 	accepts accepts
 	pools   *transportPools
 	secrets secretStore
 	log     *slog.Logger
-	plain   sync.Map // names of secrets that were looked at
+	plain   sync.Map // names of secrets that were checked
 }
 
-// compile works out once what all requests of a spec have alike.
+// compile prepares the parts of a spec that all its requests share.
 func (c *compiler) compile(spec *crawlspec.Spec) *Policy {
 	p := &Policy{spec: spec, hidden: c.redactor(spec), guard: transportKeyOf(spec, nil).guardKey()}
 	failed := false
@@ -59,7 +59,7 @@ func (c *compiler) compile(spec *crawlspec.Spec) *Policy {
 	return p
 }
 
-// loginSecrets are those that the script of a login is given.
+// loginSecrets returns the secrets for the script of a login.
 func (c *compiler) loginSecrets(r *crawlspec.Render) (map[string]string, error) {
 	if r == nil || r.Login == nil {
 		return nil, nil
@@ -74,14 +74,14 @@ func (c *compiler) loginSecrets(r *crawlspec.Render) (map[string]string, error) 
 	return all, nil
 }
 
-// profile makes an access ready for use; what is wrong with it concerns no other.
+// profile prepares an access for use; its error affects no other access.
 func (c *compiler) profile(spec *crawlspec.Spec, a *crawlspec.Access, withheld []string) *profile {
 	m := &profile{withheld: withheld, cookies: a.Cookies != nil && *a.Cookies, transport: transportKeyOf(spec, a.TLS)}
 	m.err = c.fill(m, spec, a)
 	return m
 }
 
-// fill gives a profile what is looked up.
+// fill sets the headers and proxies of a profile.
 func (c *compiler) fill(m *profile, spec *crawlspec.Spec, a *crawlspec.Access) (err error) {
 	m.accepts = c.accepts.and(spec.Accepts())
 	fixed := commonHeader(m.accepts)
@@ -115,9 +115,8 @@ func (c *compiler) fill(m *profile, spec *crawlspec.Spec, a *crawlspec.Access) (
 	return nil
 }
 
-// addHeaders sets fields in h as the spec spells them, and returns the names of
-// those that hold a secret. A field that h has under another spelling is
-// replaced.
+// addHeaders sets fields in h with the spelling of the spec, and returns the names of those that
+// hold a secret. It replaces fields of h with another spelling.
 func (c *compiler) addHeaders(h http.Header, fields map[string]string) (private []string, err error) {
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		value, err := c.secrets.fill(fields[name])
@@ -132,8 +131,7 @@ func (c *compiler) addHeaders(h http.Header, fields map[string]string) (private 
 	return private, nil
 }
 
-// setField sets a field as it is spelt, in the place of one that is spelt
-// otherwise.
+// setField sets a field with the given spelling, and removes fields with another spelling.
 func setField(h http.Header, name, value string) {
 	for old := range h {
 		if strings.EqualFold(old, name) {
@@ -152,11 +150,11 @@ func (c *compiler) authorization(a *crawlspec.Auth) (string, error) {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(a.User+":"+password)), err
 }
 
-// rule is a RequestRule of the spec, compiled. render_rule.go fills it in for a URL.
+// rule is a compiled RequestRule of the spec. render_rule.go fills it in for a URL.
 type rule struct {
 	*crawlspec.RequestRule
 	match   *regexp.Regexp
-	header  map[string]string // with its secrets, and places for parameters
+	header  map[string]string // with secrets and parameters as placeholders
 	private []string
 	secrets secretStore
 }

@@ -9,9 +9,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Config is what an operator chooses of how requests are made. What belongs to one
-// crawl (the user agent, the largest body, the total timeout) is in its crawlspec.Spec.
-// Defaults are in the tags only.
+// Config holds an operator's options for requests. Those of one crawl (the user agent, the largest
+// body, the total timeout) are in its crawlspec.Spec. The defaults are only in the tags.
 type Config struct {
 	Workers          int                `help:"Concurrent requests." default:"64"`
 	MaxInFlightBody  crawlspec.Bytes    `help:"Memory for response bodies in flight, in total." default:"128MiB"`
@@ -37,16 +36,16 @@ const (
 	FamilyIPv6 = "ipv6"
 )
 
-// MaxWorkers is the largest number of requests in flight.
+// MaxWorkers is the maximum of Config.Workers.
 const MaxWorkers = 16384
 
-// Bounds of Config.
+// Minimum values of Config.
 const (
 	minBodyMemory = 1 << 20
 	minHeader     = 4 << 10
 )
 
-// Validate names the first flag that is wrong, and what would be right.
+// Validate returns an error for the first invalid flag, with its valid values.
 func (c Config) Validate() error {
 	switch {
 	case c.Workers < 1 || c.Workers > MaxWorkers:

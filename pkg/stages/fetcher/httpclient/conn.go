@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// conn remembers what it took to open it, and can note down what goes over it.
+// conn records the timings of its opening, and can record the exchange on it.
 type conn struct {
 	net.Conn
-	ip                string // "" where a proxy looks the name up
+	ip                string // "" if a proxy looks up the name
 	dns, connect, tls time.Duration
 	notes             atomic.Pointer[wireCapture]
-	quiet             atomic.Bool // more is being waited for, or nothing is
-	begun             atomic.Bool // a request, of whose response nothing was read yet
+	quiet             atomic.Bool // waiting for more data, or closed
+	begun             atomic.Bool // a request was begun, and nothing of its response was read yet
 	head              headReader
 }
 
-// begin says that a request is about to be sent, whose exchange is to be noted, or nil.
+// begin announces a request. The connection records its exchange in notes, unless that is nil.
 func (c *conn) begin(notes *wireCapture) {
 	c.notes.Store(notes)
 	c.begun.Store(true)
@@ -46,19 +46,19 @@ func (c *conn) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	err := c.head.err
-	c.head.err = nil // the next call asks the connection again
+	c.head.err = nil // the next call reads from the connection again
 	return 0, err
 }
 
-// Close is of net.Conn.
+// Close implements net.Conn.
 func (c *conn) Close() error {
 	c.quiet.Store(true)
 	return c.Conn.Close()
 }
 
-// awaitReadLoop waits until net/http has seen all that it read from a connection that
-// it uses again, as it does at once. What came behind the last response makes it
-// close the connection; but a request that comes sooner would be answered by it.
+// awaitReadLoop waits until net/http has seen all data that it read from a reused connection, which
+// it does at once. Data after the last response makes it close the connection; but a request that
+// is sent earlier would get that data as its response.
 func (c *conn) awaitReadLoop(ctx context.Context) {
 	for !c.quiet.Load() && ctx.Err() == nil {
 		runtime.Gosched()
@@ -68,7 +68,7 @@ func (c *conn) awaitReadLoop(ctx context.Context) {
 func (c *conn) Write(p []byte) (int, error) {
 	to := c.notes.Load()
 	if to != nil {
-		to.sent(p) // before: the answer may come while Write returns
+		to.sent(p) // before writing: the response may arrive while Write returns
 	}
 	n, err := c.Conn.Write(p)
 	if to != nil && n < len(p) {

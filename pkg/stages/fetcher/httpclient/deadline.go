@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// deadlineTimer ends an exchange when one of its phases takes too long, or all of it.
-// It needs one timer for all: a phase that begins only moves the due time, and
-// a timer that fires early is set again.
+// deadlineTimer ends an exchange when it, or one of its phases, takes too long. It uses one timer
+// for all limits: a new phase only moves the due time, and a timer that fires early is set again.
 type deadlineTimer struct {
 	cancel context.CancelCauseFunc
 	total  *Failure
@@ -18,12 +17,12 @@ type deadlineTimer struct {
 	armed   time.Time // when the timer fires
 	end     time.Time // of the exchange
 	due     time.Time // of the phase; zero if only the end counts
-	why     *Failure  // the phase failed
+	why     *Failure  // failure of the phase
 	stopped bool
-	asleep  time.Time // since when nothing counts; zero if it does
+	asleep  time.Time // since when the time is suspended; zero if it is not
 }
 
-// newDeadlineTimer cancels with total as the cause unless it is stopped within d.
+// newDeadlineTimer calls cancel with total as the cause unless it is stopped within d.
 func newDeadlineTimer(cancel context.CancelCauseFunc, d time.Duration, total *Failure) *deadlineTimer {
 	w := &deadlineTimer{cancel: cancel, total: total, end: time.Now().Add(d)}
 	w.mu.Lock()
@@ -45,22 +44,21 @@ func (t *deadlineTimer) phase(d time.Duration, why *Failure) {
 	}
 }
 
-// pause lets only the end of the exchange count, until the next phase.
+// pause ends the phase: only the end of the exchange counts until the next phase.
 func (t *deadlineTimer) pause() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.due = time.Time{}
 }
 
-// suspend lets nothing count until resume: what is waited for is not the host's
-// doing.
+// suspend stops all limits until resume, during waits that the host does not cause.
 func (t *deadlineTimer) suspend() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.asleep = time.Now()
 }
 
-// resume continues with as much time as there was, in no phase.
+// resume continues with the remaining time, without a phase.
 func (t *deadlineTimer) resume() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,13 +1,14 @@
 package httpclient
 
-// decodedBody is a body that came encoded, as it is decoded. Its memory is used again for other bodies.
+// decodedBody holds a decoded body. Its memory is reused for other bodies.
 type decodedBody struct {
 	data []byte
-	held bool // all of it; otherwise its end
+	held bool // data is the whole body; otherwise only its end
 	pool decodedPool
 }
 
-// decodedPool keeps memory for later bodies, at most streamFrom each. A sync.Pool would lose it to the collector, whose work it saves.
+// decodedPool keeps memory for later bodies, at most streamFrom each. A sync.Pool would lose it to
+// the garbage collector, whose work it saves.
 type decodedPool chan *decodedBody
 
 func newDecodedPool() decodedPool { return make(decodedPool, 8) }
@@ -24,8 +25,8 @@ func (p decodedPool) get() *decodedBody {
 	}
 }
 
-// makeRoom makes the memory as large as it says. If that is no more than it is, the body is not held: the bytes read so far are
-// overwritten.
+// makeRoom grows the memory to size. If that is not larger than the present capacity, the body is
+// no longer held: later reads overwrite the data.
 func (d *decodedBody) makeRoom(size int64) {
 	if d.held = d.held && size > int64(cap(d.data)); !d.held {
 		d.data = d.data[:0]
@@ -36,7 +37,7 @@ func (d *decodedBody) makeRoom(size int64) {
 	d.data = grown
 }
 
-// release gives the memory to other bodies, unless it is much.
+// release returns the memory to the pool, unless it is too large.
 func (d *decodedBody) release() {
 	if cap(d.data) > streamFrom {
 		return

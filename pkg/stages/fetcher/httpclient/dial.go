@@ -17,14 +17,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// dialer opens the connections of one pool: names by the resolver, each address
-// checked by the guard, TLS on top. Its errors are failures.
+// dialer opens the connections of one pool: it resolves names, checks each address with the guard,
+// and adds TLS. Its errors are failures.
 type dialer struct {
 	resolver    *resolver
 	guard       *netguard.Guard
 	net         net.Dialer // with the guard
 	tls         *tls.Config
-	proxy       *url.URL // nil is none
+	proxy       *url.URL // nil for none
 	dialTimeout time.Duration
 	tlsTimeout  time.Duration
 }
@@ -36,8 +36,7 @@ func newDialer(cfg Config, r *resolver, g *netguard.Guard, t *tls.Config) *diale
 	}
 }
 
-// minAddressTimeout is what one of several addresses gets before the next is
-// tried.
+// minAddressTimeout is the least time for one of several addresses before the next is tried.
 const minAddressTimeout = 2 * time.Second
 
 // plain is Transport.DialContext.
@@ -45,14 +44,14 @@ func (d *dialer) plain(ctx context.Context, _, address string) (net.Conn, error)
 	if d.proxy != nil && d.proxy.Scheme == "http" {
 		c, err := d.toProxy(ctx)
 		if err == nil {
-			c.ip = "" // address is that of the proxy
+			c.ip = "" // the IP is the proxy's
 		}
 		return nilConn(c, err)
 	}
 	return nilConn(d.open(ctx, address))
 }
 
-// nilConn keeps a nil *conn from becoming a net.Conn that is not nil.
+// nilConn keeps a nil *conn from becoming a non-nil net.Conn.
 func nilConn(c *conn, err error) (net.Conn, error) {
 	if err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func nilConn(c *conn, err error) (net.Conn, error) {
 	return c, nil
 }
 
-// open opens a connection by the dialer's way.
+// open opens a connection, through the proxy if there is one.
 func (d *dialer) open(ctx context.Context, address string) (*conn, error) {
 	if d.proxy != nil {
 		return d.tunnel(ctx, address)
@@ -74,7 +73,7 @@ func (d *dialer) secure(ctx context.Context, _, address string) (net.Conn, error
 	if err != nil {
 		return nil, err
 	}
-	host, _, _ := net.SplitHostPort(address) // open has split it before
+	host, _, _ := net.SplitHostPort(address) // open has parsed it before
 	cfg := d.tls.Clone()
 	cfg.ServerName = host
 	session := tls.Client(c, cfg)
@@ -87,7 +86,7 @@ func (d *dialer) secure(ctx context.Context, _, address string) (net.Conn, error
 	}
 	c.tls = time.Since(began)
 	if session.ConnectionState().NegotiatedProtocol == "h2" {
-		return session, nil // which net/http must see itself
+		return session, nil // net/http must recognise it itself
 	}
 	return &conn{Conn: session, ip: c.ip, dns: c.dns, connect: c.connect, tls: c.tls}, nil
 }
@@ -110,7 +109,7 @@ func (d *dialer) tlsFailure(err error) error {
 	return Failf(messages.TLSFailure, "TLS handshake: %v", err)
 }
 
-// direct opens a TCP connection to the first address that takes it.
+// direct opens a TCP connection to the first address that accepts it.
 func (d *dialer) direct(ctx context.Context, address string) (*conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.dialTimeout)
 	defer cancel()
@@ -128,7 +127,7 @@ func (d *dialer) direct(ctx context.Context, address string) (*conn, error) {
 	return c, nil
 }
 
-// lookup takes an address apart and resolves its name.
+// lookup splits an address and resolves its name.
 func (d *dialer) lookup(ctx context.Context, address string) ([]netip.Addr, uint16, error) {
 	host, portText, err := net.SplitHostPort(address)
 	if err != nil {
@@ -152,9 +151,8 @@ func (d *dialer) dnsFailure(ctx context.Context, err error) error {
 	return Failf(messages.DNSFailure, "the name of the host does not resolve: no answer within %s", d.dialTimeout).in(messages.DetailTimeout)
 }
 
-// first tries addrs in turn, the resolver's order being that of RFC 6724. An
-// address that failed decides the class before one that was refused: it may
-// work later.
+// first tries addrs in the resolver's order, that of RFC 6724. A failed address determines the
+// class rather than a refused one: it may work later.
 func (d *dialer) first(ctx context.Context, addrs []netip.Addr, port uint16) (*conn, error) {
 	var refused, failed error
 	each := max(minAddressTimeout, d.dialTimeout/time.Duration(len(addrs)))

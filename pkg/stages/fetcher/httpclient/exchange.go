@@ -25,14 +25,14 @@ type exchange struct {
 	watch *deadlineTimer
 	reply *Reply
 	sent  *http.Request
-	tries int // to have a connection
-	conns int // that the request was given to
+	tries int // attempts to get a connection
+	conns int // connections that the request was given to
 	wire  wireReader
-	// decoded says that the body that is kept has its content codings undone.
+	// decoded means that the kept body has its content codings removed.
 	decoded bool
 	notes   *wireCapture
 	span    *exchangeSpan
-	err     error // what was fetched could not be stored, or ErrNotSent
+	err     error // the body could not be stored, or ErrNotSent
 }
 
 // exchange sends the request over the connections of a transportKey, and reads the response.
@@ -66,7 +66,7 @@ func (c *Client) exchange(ctx context.Context, a *Request, acc access, key trans
 	return x.reply, x.err
 }
 
-// run does the exchange and leaves its end in the reply.
+// run does the exchange and stores its outcome in the reply.
 func (x *exchange) run() {
 	resp, err := x.send()
 	if err != nil && errors.Is(context.Cause(x.ctx), ErrNotSent) {
@@ -113,9 +113,8 @@ func (x *exchange) send() (*http.Response, error) {
 	return x.pool.send(x.ctx, req, &httptrace.ClientTrace{GetConn: x.getConn, GotConn: x.gotConn})
 }
 
-// maxTries bounds how often one request looks for a connection: while a server
-// gives up each, or lets no stream into it, net/http opens new ones for ever in
-// HTTP/2.
+// maxTries bounds how often one request looks for a connection: while a server closes each one, or
+// accepts no stream on it, net/http would open new ones without end in HTTP/2.
 const maxTries = 4
 
 var errTried = Failf(messages.ConnectFailure, "the server gave up %d connections without a response", maxTries).in(messages.DetailReset)
@@ -127,17 +126,16 @@ func (x *exchange) getConn(string) {
 	}
 }
 
-// gotConn is called, by the goroutine of send, when the request is given to a
-// connection. A second time means that the first one had been closed by the
-// server. net/http would send again at once; but the server may have seen the
-// request, so the host rests first.
+// gotConn is called, by the goroutine of send, when the request is given to a connection. A second
+// call means that the server had closed the first one. net/http would resend at once; but the
+// server may have seen the request, so the host's delay is kept first.
 func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	x.conns++
 	if rest := x.ask.Spacing; x.conns > 1 && rest > 0 {
 		x.watch.pause()
-		_ = Timed(waitHost, func() error { return sleep.For(x.ctx, rest) }) // send sees that ctx is done
+		_ = Timed(waitHost, func() error { return sleep.For(x.ctx, rest) }) // send notices that ctx is done
 	}
-	if c, ok := info.Conn.(*conn); ok && info.Reused { // HTTP/2 tells by itself whose an answer is
+	if c, ok := info.Conn.(*conn); ok && info.Reused { // HTTP/2 assigns responses to requests itself
 		c.awaitReadLoop(x.ctx)
 	}
 	if x.ask.StillValid != nil && !x.ask.StillValid() {
@@ -152,8 +150,9 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	x.watch.phase(time.Duration(x.c.cfg.FirstByteTimeout), x.c.noFirstByte)
 }
 
-// abortBeforeSend keeps the request from being sent. Net/http writes it all the same,
-// unless the connection is closed; HTTP/2 looks first, and has other requests there.
+// abortBeforeSend prevents the request from being sent. With HTTP/1.1, net/http writes it unless
+// the connection is closed; HTTP/2 checks the context first, and shares the connection with other
+// requests.
 func (x *exchange) abortBeforeSend(info httptrace.GotConnInfo) {
 	x.watch.cancel(ErrNotSent)
 	if t, ok := info.Conn.(*tls.Conn); ok && t.ConnectionState().NegotiatedProtocol == "h2" {
@@ -162,7 +161,7 @@ func (x *exchange) abortBeforeSend(info httptrace.GotConnInfo) {
 	_ = info.Conn.Close()
 }
 
-// learn records what it took to open the connection.
+// learn records the address and the timings of the connection.
 func (x *exchange) learn(info httptrace.GotConnInfo) {
 	var opened *conn
 	switch c := info.Conn.(type) {
@@ -182,7 +181,7 @@ func (x *exchange) learn(info httptrace.GotConnInfo) {
 	}
 }
 
-// head reads what comes before the body.
+// head reads the status and the header of the response.
 func (x *exchange) head(resp *http.Response) {
 	r := x.reply
 	r.Timings.FirstByte = messages.Millis(time.Since(r.Started))
@@ -196,7 +195,7 @@ func (x *exchange) head(resp *http.Response) {
 	}
 	if f := x.hidden.header(resp.Header); f != nil && r.Class == messages.Redirect {
 		if r.Failed(f); x.ask.Robots {
-			r.Class = messages.ProtocolError // not a redirect that leads nowhere, which would mean that there is no robots.txt
+			r.Class = messages.ProtocolError // an invalid redirect would mean that there is no robots.txt
 		}
 	}
 	r.ContentType = truncate.To(strings.Join(resp.Header["Content-Type"], ", "), messages.MaxText)
@@ -216,8 +215,8 @@ func (x *exchange) head(resp *http.Response) {
 
 var errNotAsked = Failf(messages.ClientError, "304 Not Modified, though the request had no condition")
 
-// validator returns a field that a later request can be conditional on, "" if
-// there is none or it cannot travel.
+// validator returns a field that a later request can be conditional on, "" if it is missing or
+// cannot be stored.
 func validator(h http.Header, name string) string {
 	v := h.Get(name)
 	control := func(r rune) bool { return r < ' ' || r == 0x7f }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// openFiles returns how many files the process may have open. The Go runtime has
-// raised the soft limit to the hard one.
+// openFiles returns the process's limit of open files. The Go runtime has raised the soft limit to
+// the hard one.
 func openFiles() (int64, bool) {
 	var l syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l); err != nil {

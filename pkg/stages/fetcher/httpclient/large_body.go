@@ -15,7 +15,7 @@ type largeBody struct{ *exchange }
 // streamFrom is the size from which a body is no longer held in memory.
 const streamFrom = 2 << 20
 
-// stream takes a body of which buf has come.
+// stream stores a body whose beginning is in buf.
 func (l largeBody) stream(buf []byte, src io.Reader) *Failure {
 	up := newLargeBodyWriter(l.ctx, l.c.bodies, l.ask.Object)
 	if !l.ask.Archive {
@@ -29,7 +29,7 @@ func (l largeBody) stream(buf []byte, src io.Reader) *Failure {
 	return l.stored(up)
 }
 
-// copy writes what is in buf, and then src by way of buf.
+// copy writes the data in buf, and then src through buf.
 func (l largeBody) copy(up *largeBodyWriter, buf []byte, src io.Reader) *Failure {
 	for {
 		l.watch.pause()
@@ -50,7 +50,7 @@ func (l largeBody) copy(up *largeBodyWriter, buf []byte, src io.Reader) *Failure
 	}
 }
 
-// stored waits until all of a body is where it will be read from.
+// stored waits until the whole body is stored.
 func (l largeBody) stored(up *largeBodyWriter) *Failure {
 	l.watch.pause()
 	b, err := up.commit()
@@ -61,8 +61,8 @@ func (l largeBody) stored(up *largeBodyWriter) *Failure {
 	return nil
 }
 
-// storeFailed ends an exchange whose body could not be stored. That is not the host's
-// doing, so it makes no result.
+// storeFailed ends an exchange whose body could not be stored. The host is not at fault, so there
+// is no result.
 func (l largeBody) storeFailed(err error) *Failure {
 	if l.ctx.Err() == nil {
 		l.err = err
@@ -70,12 +70,12 @@ func (l largeBody) storeFailed(err error) *Failure {
 	return failureOf(l.ctx, err, bodyFailure)
 }
 
-// streamMemory is what a body takes that is on its way to where large ones are: two
-// buffers, the compressor, and what is not yet acknowledged.
+// streamMemory is the memory of a body while it is stored: two buffers, the compressor, and
+// unacknowledged data.
 const streamMemory = 8 << 20
 
-// storeRaw keeps a body as received, which is smaller and costs no compression, and reads it decoded for its digest and
-// its limits. Length is that which was announced, -1 if none was.
+// storeRaw keeps a body as received, which is smaller and costs no compression, and decodes it for
+// its digest and its limits. length is the announced length, -1 if there is none.
 func (l largeBody) storeRaw(names []string, length int64, sum hash.Hash) *Failure {
 	up := newLargeBodyWriter(l.ctx, l.c.bodies, l.ask.Object)
 	up.held = make([]byte, 0, max(0, min(length, l.c.memory.share, messages.InlineBody)))
@@ -94,7 +94,7 @@ func (l largeBody) storeRaw(names []string, length int64, sum hash.Hash) *Failur
 	defer func() { _ = z.Close() }()
 	f := l.readDecoded(summed{z, sum}, length)
 	if f == nil || f.Class == messages.BadEncoding {
-		if _, err := io.Copy(io.Discard, src); err != nil { // bytes behind the last that was decoded
+		if _, err := io.Copy(io.Discard, src); err != nil { // bytes after the last decoded one
 			f = l.classifyReadError(err)
 		}
 	}
@@ -109,8 +109,9 @@ func (l largeBody) storeRaw(names []string, length int64, sum hash.Hash) *Failur
 	return f
 }
 
-// readDecoded reads src to its end and notes its size. The decoded body stays in the reply, for a parser in the same process,
-// as long as there is memory for it beside the body as received, of which length bytes were announced.
+// readDecoded reads src to its end and records its size. The decoded body stays in the reply, for a
+// parser in the same process, as long as there is memory for it beside the received body, whose
+// announced length is length.
 func (l largeBody) readDecoded(src io.Reader, length int64) *Failure {
 	buf := l.c.decoded.get()
 	buf.held = l.ask.Object != ""
@@ -122,7 +123,7 @@ func (l largeBody) readDecoded(src io.Reader, length int64) *Failure {
 	size, looked := int64(0), false
 	for {
 		if full := int64(cap(buf.data)); int64(len(buf.data)) == full {
-			all := full * length / max(1, l.wire.n) * 9 / 8 // if the rest is compressed as well as what has come
+			all := full * length / max(1, l.wire.n) * 9 / 8 // if the rest compresses as well as the part received so far
 			want := max(2*full, min(all, 4*full))
 			buf.makeRoom(min(want, l.reply.loan.room(l.wire.n+want)-l.wire.n))
 		}

@@ -11,32 +11,32 @@ import (
 	"seine/pkg/messages"
 )
 
-// largeBodyWriter takes a body as it comes. It holds no more of it than a message may
-// carry: from there on all goes to where large bodies are.
+// largeBodyWriter receives a body in parts. It holds at most as much as a message may contain; a
+// larger body goes to the store of large bodies.
 type largeBodyWriter struct {
 	bodies   LargeBodies
 	ctx      context.Context
 	name     string
-	zip      *zstd.Encoder // nil if it is stored as it comes
+	zip      *zstd.Encoder // nil if the body is stored as received
 	encoding string
 	n        int64          // bytes written, before compression
-	held     []byte         // all, or its beginning once there is a pipe
-	pipe     *io.PipeWriter // to where large bodies are, once it is needed
-	done     chan struct{}  // closed when it has all, or err
+	held     []byte         // the whole body, or its beginning once there is a pipe
+	pipe     *io.PipeWriter // to the store of large bodies, once it is needed
+	done     chan struct{}  // closed when the store has everything, or err is set
 	err      error
 }
 
-// streamWindow is the window of the compressor of a body that is not held in
-// memory: small, as there is one for each.
+// streamWindow is the window of the compressor of a body that is not held in memory. It is small,
+// since each such body has one.
 const streamWindow = 512 << 10
 
-// newLargeBodyWriter starts to take a body, to be stored under a name if it is large. One of
-// commit and abort must be called.
+// newLargeBodyWriter returns a writer for a body, which is stored under name if it is large. The
+// caller must call commit or abort.
 func newLargeBodyWriter(ctx context.Context, bodies LargeBodies, name string) *largeBodyWriter {
 	return &largeBodyWriter{bodies: bodies, ctx: ctx, name: name}
 }
 
-// compressed has what is written compressed.
+// compressed makes the writer compress its data.
 func (l *largeBodyWriter) compressed() *largeBodyWriter {
 	z, err := zstd.NewWriter(writer(l.put), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(streamWindow),
 		zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
@@ -59,7 +59,7 @@ func (l *largeBodyWriter) Write(p []byte) (int, error) {
 	return l.put(p)
 }
 
-// put takes what is to be stored.
+// put accepts data to store.
 func (l *largeBodyWriter) put(p []byte) (int, error) {
 	if l.pipe == nil && len(l.held)+len(p) <= messages.InlineBody {
 		l.held = append(l.held, p...)
@@ -71,7 +71,7 @@ func (l *largeBodyWriter) put(p []byte) (int, error) {
 			return 0, err
 		}
 		if l.held = append(l.held, p[:min(len(p), messages.InlineBody-len(l.held))]...); l.zip != nil {
-			l.held = nil // its beginning would be of no use
+			l.held = nil // its compressed beginning would be useless
 		}
 	}
 	return l.pipe.Write(p)
@@ -86,12 +86,12 @@ func (l *largeBodyWriter) open() {
 		if err != nil {
 			err = fmt.Errorf("store body %s: %w", l.name, err)
 		}
-		_ = r.CloseWithError(cmp.Or(err, io.ErrClosedPipe)) // who still writes need not wait
+		_ = r.CloseWithError(cmp.Or(err, io.ErrClosedPipe)) // unblocks the writer
 		l.err = err
 	}()
 }
 
-// commit waits until all is stored, and returns where.
+// commit waits until everything is stored, and returns the body.
 func (l *largeBodyWriter) commit() (Body, error) {
 	if l.zip != nil {
 		if err := l.zip.Close(); err != nil {
@@ -105,12 +105,12 @@ func (l *largeBodyWriter) commit() (Body, error) {
 		return b, nil
 	}
 	b.Object = l.name
-	_ = l.pipe.Close() // it has no error
+	_ = l.pipe.Close() // it returns no error
 	<-l.done
 	return b, l.err
 }
 
-// abort has nothing stored.
+// abort discards the body.
 func (l *largeBodyWriter) abort(err error) {
 	if l.pipe != nil {
 		_ = l.pipe.CloseWithError(err)

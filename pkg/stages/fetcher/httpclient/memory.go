@@ -6,19 +6,17 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// memoryLimiter bounds what bodies take together from when they are read until their
-// pages are stored. Half of it is shared out among the workers beforehand, so an
-// ordinary page never waits. A body that outgrows its share takes all it may
-// still need from the other half in one step: a reader that waits for that holds nothing of
-// it, so there is no deadlock.
+// memoryLimiter bounds the memory of all bodies from when they are read until their pages are
+// stored. Half of it is divided among the workers in advance, so an ordinary page never waits. A
+// body that outgrows its share takes everything that it may still need from the other half in one
+// step. A reader that waits for that holds none of it, so there is no deadlock.
 type memoryLimiter struct {
 	share int64 // of each worker
 	pool  int64 // for the rest
 	sem   *semaphore.Weighted
 }
 
-// maxShare is what a worker gets beforehand at most; nine pages in ten are far
-// smaller.
+// maxShare is the maximum share of a worker; nine pages in ten are far smaller.
 const maxShare = 1 << 20
 
 func newMemoryLimiter(total int64, workers int) *memoryLimiter {
@@ -27,7 +25,7 @@ func newMemoryLimiter(total int64, workers int) *memoryLimiter {
 	return &memoryLimiter{share: share, pool: pool, sem: semaphore.NewWeighted(pool)}
 }
 
-// memoryReservation is what one body has of the memory.
+// memoryReservation is the memory reserved for one body.
 type memoryReservation struct {
 	m     *memoryLimiter
 	extra int64 // taken from the pool
@@ -38,11 +36,11 @@ func (m *memoryLimiter) lend() memoryReservation {
 	return memoryReservation{m: m}
 }
 
-// covers reports whether a body of size bytes needs nothing more.
+// covers reports whether a body of size bytes needs no further memory.
 func (r *memoryReservation) covers(size int64) bool { return size <= r.m.share || r.extra > 0 }
 
-// extend waits for enough for a body of most bytes. One larger than the whole
-// pool is read while no other is.
+// extend waits for memory for a body of most bytes. A body larger than the whole pool is read while
+// no other uses it.
 func (r *memoryReservation) extend(ctx context.Context, most int64) error {
 	extra := min(most, r.m.pool)
 	if err := Timed(waitMemory, func() error { return r.m.sem.Acquire(ctx, extra) }); err != nil {
@@ -53,7 +51,7 @@ func (r *memoryReservation) extend(ctx context.Context, most int64) error {
 	return nil
 }
 
-// room returns how much there may be in memory of one body, where size bytes are wanted. It does not wait for more.
+// room returns the memory available for one body that wants size bytes. It does not wait for more.
 func (r *memoryReservation) room(size int64) int64 {
 	if !r.covers(size) && r.m.sem.TryAcquire(streamMemory) {
 		r.extra = streamMemory
@@ -62,8 +60,7 @@ func (r *memoryReservation) room(size int64) int64 {
 	return r.m.share + r.extra
 }
 
-// shrink gives back what is not needed once the body has become so small, by
-// compression, or since it is stored.
+// shrink returns the memory that is no longer needed after the body was compressed or stored.
 func (r *memoryReservation) shrink(size int) {
 	if r.extra == 0 {
 		return
@@ -75,7 +72,7 @@ func (r *memoryReservation) shrink(size int) {
 	}
 }
 
-// release gives everything back. It may be called again.
+// release returns all memory. It may be called again.
 func (r *memoryReservation) release() {
 	if r.m == nil {
 		return

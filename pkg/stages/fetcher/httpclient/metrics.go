@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// The figures of the client. Labels are few and bounded: never a host or a URL.
+// Metrics of the client. Labels are few and bounded: never a host or a URL.
 var (
 	requestSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
 		Name: "seine_fetch_seconds", Help: "Time of an HTTP exchange.",
@@ -35,13 +35,13 @@ var (
 	waitMemory              = WaitSeconds.WithLabelValues("memory")
 )
 
-// WaitSeconds is what requests wait for. A caller of Client.Do has further reasons,
-// and the metric is one.
+// WaitSeconds counts the waiting time of requests by reason. It is exported because callers of
+// Client.Do add further reasons to the same metric.
 var WaitSeconds = promauto.NewCounterVec(prometheus.CounterOpts{
 	Name: "seine_fetch_wait_seconds_total", Help: "Waiting time of requests, by reason: host, rate, bandwidth, memory, redelivery, object_store, proxy (all rest), robots (another fetcher requests it).",
 }, []string{"reason"})
 
-// Timed does what waits, and adds to c how long it took.
+// Timed calls do, and adds its duration to c.
 func Timed(c prometheus.Counter, do func() error) error {
 	began := time.Now()
 	err := do()

@@ -11,57 +11,56 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Policy is a spec as the client needs it: what is sent for each URL, and by which
-// way.
+// Policy is a compiled spec: what is sent for each URL, and over which connections.
 type Policy struct {
 	spec    *crawlspec.Spec // each revision has its own
 	others  *profile
 	sources []sourceProfiles
 	rules   []rule
-	guard   string            // which addresses may be dialled, as a key
+	guard   string            // key of the addresses that may be dialled
 	hidden  *redactor         // nil if the spec has no secrets
 	login   map[string]string // secrets of the spec's login
-	// loginErr is the failure of a login of which one is missing.
+	// loginErr is the failure of a login with a missing secret.
 	loginErr error
-	until    time.Time // it may have what is missing now; zero if nothing is
+	until    time.Time // when to look again for missing secrets; zero if none is missing
 }
 
-// sourceProfiles are how the URLs of one source are asked for.
+// sourceProfiles are the profiles for the URLs of one source.
 type sourceProfiles struct {
 	trusted *profile
-	others  *profile // of origins that must not see the credentials
+	others  *profile // for origins that must not receive the credentials
 }
 
-// profile is how the URLs of one source are asked for, and over which connections: an Access
-// of the spec, ready for use.
+// profile is a compiled Access of the spec: how the URLs of one source are requested, and over
+// which connections.
 type profile struct {
 	headers []http.Header // complete, one for each user agent; only read
-	next    atomic.Uint32 // user agent
+	next    atomic.Uint32 // next user agent
 	private []string      // names of fields that must not be stored
-	// withheld names the credentials that are not sent, because the source does
-	// not trust the origin; nil is none.
+	// withheld names the credentials that are not sent, because the source does not trust the
+	// origin; nil for none.
 	withheld  []string
 	accepts   accepts
 	cookies   bool
 	transport transportKey // without a proxy
-	proxies   []*proxy     // none is direct
+	proxies   []*proxy     // none means direct
 	turn      atomic.Uint32
-	err       error // a failure: the spec asks for what this client does not have
+	err       error // failure: the spec requires something that this client lacks
 }
 
-// access is how one URL is requested. Nothing of it outlives the URL: the next
-// one may be of another source.
+// access is how one URL is requested. It must not be reused for another URL, which may belong to
+// another source.
 type access struct {
 	profile *profile
-	shape   *renderedRequest // nil is a plain GET
-	cookie  string           // those of the site, "" is none
-	hidden  *redactor        // takes the secrets out of what comes
+	shape   *renderedRequest // nil for a plain GET
+	cookie  string           // kept cookies of the site, "" for none
+	hidden  *redactor        // removes secrets from responses
 }
 
-// access works out how a canonical URL is requested. Every request that leaves
-// passes through here: credentials, headers, cookies, TLS and proxies follow the
-// URL that is requested, never the one that led to it. A robots.txt is always a
-// plain GET. The error is a failure: a secret or a parameter is missing.
+// access returns how a canonical URL is requested. Every outgoing request passes through here:
+// credentials, headers, cookies, TLS and proxies depend on the requested URL, never on the one that
+// led to it. A robots.txt is always requested by a plain GET. The error is a failure: a secret or a
+// parameter is missing.
 func (p *Policy) access(url string, robots bool) (access, error) {
 	a := access{profile: p.profile(url), hidden: p.hidden}
 	if a.profile.err != nil || robots {
@@ -74,11 +73,11 @@ func (p *Policy) access(url string, robots bool) (access, error) {
 	return a, err
 }
 
-// Current reports whether the policy need not be compiled again to find what was missing.
+// Current reports whether the policy need not be compiled again to look for missing secrets.
 func (p *Policy) Current() bool { return p.until.IsZero() || time.Now().Before(p.until) }
 
-// Lacks returns the failure of a URL for which the spec asks for what this client or the
-// URL does not have, nil if it can be requested.
+// Lacks returns the failure of a URL for which the spec requires something that this client or the
+// URL lacks, nil if it can be requested.
 func (p *Policy) Lacks(url string) *Failure {
 	if _, err := p.access(url, false); err != nil {
 		return misfit(err)
@@ -86,21 +85,21 @@ func (p *Policy) Lacks(url string) *Failure {
 	return nil
 }
 
-// Withheld says which credentials are not sent to a URL, and what to do about it; "" if
-// none are held back.
+// Withheld describes the credentials that are not sent to a URL, with the remedy; "" if all are
+// sent.
 func (p *Policy) Withheld(url string) string { return p.profile(url).withheldFrom(url) }
 
-// KeepsCookies reports whether the cookies of a URL are kept, and sent back.
+// KeepsCookies reports whether the cookies of a URL are kept and sent back.
 func (p *Policy) KeepsCookies(url string) bool { return p.profile(url).cookies }
 
-// Redact takes the parameters that hold secrets of the spec from a canonical URL.
+// Redact removes the parameters with secrets of the spec from a canonical URL.
 func (p *Policy) Redact(url string) string { return p.hidden.url(url) }
 
-// GuardKey tells apart which addresses may be dialled: "" are those that every crawl may
+// GuardKey identifies the set of addresses that may be dialled: "" is the set that every crawl may
 // dial.
 func (p *Policy) GuardKey() string { return p.guard }
 
-// profile returns how a canonical URL is asked for.
+// profile returns the profile of a canonical URL.
 func (p *Policy) profile(url string) *profile {
 	i := p.spec.AccessSource(url)
 	switch {
@@ -112,7 +111,7 @@ func (p *Policy) profile(url string) *profile {
 	return p.sources[i].others
 }
 
-// rule returns the rule for a URL, nil if a plain GET is enough.
+// rule returns the rule for a URL, nil for a plain GET.
 func (p *Policy) rule(url string) *rule {
 	for i := range p.rules {
 		if p.rules[i].match.MatchString(url) {
@@ -122,7 +121,7 @@ func (p *Policy) rule(url string) *rule {
 	return nil
 }
 
-// withheldFrom says which credentials are not sent to a URL, and what to do about it.
+// withheldFrom describes the credentials that are not sent to a URL, with the remedy.
 func (m *profile) withheldFrom(url string) string {
 	if m.withheld == nil {
 		return ""
@@ -136,7 +135,7 @@ func (m *profile) withheldFrom(url string) string {
 		strings.Join(m.withheld, ", "), origin, origin, inClear)
 }
 
-// method is how the request is made.
+// method returns the HTTP method of the request.
 func (a *access) method() string {
 	if a.shape != nil {
 		return a.shape.method

@@ -11,23 +11,23 @@ import (
 	"seine/pkg/messages"
 )
 
-// proxy is one of the proxies of a spec, and how it does.
+// proxy is one of the proxies of a spec, and its state.
 type proxy struct {
-	key string // its URL, with the password: never for a person
+	key string // its URL, including the password: never shown to users
 	url *url.URL
 
 	mu      sync.Mutex
-	failed  rest // no way led through it
-	refused rest // a site did not want what came through it
+	failed  rest // failures to connect through it
+	refused rest // refusals by a site of requests through it
 }
 
-// rest is for how long a proxy is left alone.
+// rest is how long a proxy is not used.
 type rest struct {
 	inARow int
 	until  time.Time
 }
 
-// How long a proxy rests that failed or was refused: twice as long each time.
+// How long a proxy rests after a failure or refusal: twice as long each time.
 const (
 	minProxyRest = time.Second
 	maxProxyRest = 5 * time.Minute
@@ -38,7 +38,7 @@ func (r *rest) again() {
 	r.until = time.Now().Add(min(minProxyRest<<min(r.inARow-1, 10), maxProxyRest))
 }
 
-// rests returns until when no way leads through the proxy, and until when others go first.
+// rests returns until when the proxy does not work, and until when others are preferred.
 func (p *proxy) rests() (failed, refused time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,9 +61,9 @@ func (p *proxy) ended(r *Reply) {
 	}
 }
 
-// proxy returns the next proxy of the turn that does not rest. One that a site has refused
-// is taken if all others rest: it works, and the site has slowed the crawl. If all have
-// failed, it waits for the first to be back: their failure is not that of any host.
+// proxy returns the next proxy in turn that does not rest. If all rest, it prefers one that a site
+// has refused: that proxy works, and the refusal has slowed the crawl. If all have failed, it waits
+// for the first to recover, since no host caused these failures.
 func (m *profile) proxy(ctx context.Context) (*proxy, error) {
 	first := int(m.turn.Add(1)-1) % len(m.proxies)
 	for {
@@ -91,6 +91,5 @@ func (m *profile) proxy(ctx context.Context) (*proxy, error) {
 	}
 }
 
-// maxProxyTries is how many proxies one turn may try. The host sees none of
-// the tries that fail.
+// maxProxyTries is how many proxies one turn may try. The host does not see failed tries.
 const maxProxyTries = 3

@@ -10,20 +10,19 @@ import (
 	"seine/internal/base/sleep"
 )
 
-// rateLimiter holds requests and bytes back. The frontier decides when a host is due;
-// the starts of a host only guard against bursts that reach this process all the
-// same, as after a lease moved.
+// rateLimiter limits the rates of requests and bytes. The frontier decides when a host is due; the
+// starts of a host only guard against bursts that reach this process nevertheless, such as after a
+// lease moved.
 type rateLimiter struct {
-	requests  *rate.Limiter // nil is no limit
-	bandwidth *rate.Limiter // nil is no limit
+	requests  *rate.Limiter // nil for no limit
+	bandwidth *rate.Limiter // nil for no limit
 	hosts     recent.Cache[string, *starts]
 }
 
-// maxPacedHosts bounds the hosts whose last request is remembered, about
-// 250 bytes each.
+// maxPacedHosts bounds the hosts whose last request is remembered, about 250 bytes each.
 const maxPacedHosts = 1 << 15
 
-// minBandwidthBurst lets one read of a body pass in one go.
+// minBandwidthBurst allows one whole read of a body at once.
 const minBandwidthBurst = 64 << 10
 
 func newRateLimiter(cfg Config) *rateLimiter {
@@ -37,9 +36,8 @@ func newRateLimiter(cfg Config) *rateLimiter {
 	return p
 }
 
-// request waits until a request may be sent to host, rest after the start of the
-// one before. The host comes last: whatever is waited for behind it would let
-// its requests come together again.
+// request waits until a request may be sent to host, rest after the start of the previous one. The
+// host's wait comes last: requests could bunch up again in any wait after it.
 func (l *rateLimiter) request(ctx context.Context, host string, rest time.Duration) error {
 	if l.requests != nil {
 		if err := Timed(waitRate, func() error { return l.requests.Wait(ctx) }); err != nil {
@@ -53,18 +51,18 @@ func (l *rateLimiter) request(ctx context.Context, host string, rest time.Durati
 	return Timed(waitHost, func() error { return s.next(ctx, rest) })
 }
 
-// starts keeps the starts of requests to a host apart. A limiter of x/time/rate
-// does not: its token comes by the rest of the request before, which may have
-// been of another crawl, or of before the host was slowed down.
+// starts spaces the starts of requests to a host. A limiter of x/time/rate does not: its token
+// depends on the interval of the previous request, which may have been of another crawl, or before
+// the host was slowed down.
 type starts struct {
-	turn chan struct{} // full while one waits for its start, and others for it
+	turn chan struct{} // full while one caller waits for its start, and others wait for it
 	last time.Time
 }
 
 func newStarts() *starts { return &starts{turn: make(chan struct{}, 1)} }
 
-// next waits until rest after the last start, in the order of the calls. It
-// returns an error only if ctx is done; then there was no start.
+// next waits until rest after the last start, in the order of the calls. It returns an error only
+// if ctx is done; then it counts no start.
 func (s *starts) next(ctx context.Context, rest time.Duration) error {
 	select {
 	case s.turn <- struct{}{}:
@@ -81,7 +79,7 @@ func (s *starts) next(ctx context.Context, rest time.Duration) error {
 	return nil
 }
 
-// received waits until n more bytes may come.
+// received waits until n more bytes are allowed.
 func (l *rateLimiter) received(ctx context.Context, n int) error {
 	for n > 0 {
 		part := min(n, l.bandwidth.Burst())

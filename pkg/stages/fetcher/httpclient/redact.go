@@ -12,17 +12,16 @@ import (
 	"seine/pkg/messages"
 )
 
-// redactor takes the secrets of a spec out of what hosts answer, so that what a
-// host repeats of a request is in no message, log or file. It does so by their
-// values, and in URLs also by the names of the parameters that hold them. A nil one,
-// of a spec without secrets, changes nothing.
+// redactor removes the secrets of a spec from responses, so that a secret that a host repeats is in
+// no message, log or file. It recognises secrets by their values, and in URLs also by the names of
+// their parameters. A nil redactor, for a spec without secrets, changes nothing.
 type redactor struct {
 	mask *secrets.Mask
 	urls *weburl.Normalizer
 }
 
-// redactor returns that of a spec. One secret that is not there now is learnt when a
-// request rule finds it.
+// redactor returns the redactor of a spec. A secret that is missing now is added when a request
+// rule finds it.
 func (c *compiler) redactor(spec *crawlspec.Spec) *redactor {
 	names := spec.Secrets()
 	if len(names) == 0 {
@@ -42,14 +41,14 @@ func (c *compiler) redactor(spec *crawlspec.Spec) *redactor {
 	return r
 }
 
-// learn records what a profile makes of secrets.
+// learn adds the derived forms of secrets in a profile.
 func (r *redactor) learn(m *profile) {
 	if r == nil {
 		return
 	}
 	credentials := func(header string) {
 		_, text, _ := strings.Cut(header, " ")
-		r.mask.Add(strings.TrimRight(text, "=")) // base64, which need not be padded
+		r.mask.Add(strings.TrimRight(text, "=")) // base64 padding is optional
 	}
 	for _, h := range m.headers {
 		credentials(h.Get("Authorization"))
@@ -70,7 +69,7 @@ func (r *redactor) text(s string) string {
 	return r.mask.String(s)
 }
 
-// url takes the parameters that hold secrets from a canonical URL.
+// url removes the parameters with secrets from a canonical URL.
 func (r *redactor) url(u string) string {
 	if r == nil {
 		return u
@@ -88,8 +87,8 @@ func (r *redactor) reader(body io.Reader) io.Reader {
 
 var errSecretInPath = Failf(messages.ClientError, "redirects to a URL that has a secret of the spec outside its query: such a URL cannot be stored")
 
-// header takes the secrets from the fields of a response. It returns a failure if the
-// response redirects to where only a secret leads.
+// header removes the secrets from the fields of a response. It returns a failure if the target of a
+// redirect contains a secret outside its query.
 func (r *redactor) header(h http.Header) (f *Failure) {
 	if !r.active() {
 		return nil
@@ -101,9 +100,9 @@ func (r *redactor) header(h http.Header) (f *Failure) {
 			}
 			switch name {
 			case "Etag", "Last-Modified":
-				delete(h, name) // a condition must say what the host said
+				delete(h, name) // a validator must be sent unchanged
 			case "Location":
-				v, _, _ = strings.Cut(v, "#") // which leads to the same URL
+				v, _, _ = strings.Cut(v, "#") // the fragment does not change the target
 				if path, _, _ := strings.Cut(v, "?"); r.mask.In(path) {
 					f = errSecretInPath
 				}
@@ -116,9 +115,8 @@ func (r *redactor) header(h http.Header) (f *Failure) {
 	return f
 }
 
-// location is a reference without the parameters that are a secret. The request rule
-// that such a parameter is of adds it again; where none does, the host is asked
-// without it.
+// location returns a reference without the parameters that are secrets. A request rule with such a
+// parameter adds it again; otherwise the host is asked without it.
 func (r *redactor) location(ref string) string {
 	path, query, ok := strings.Cut(ref, "?")
 	if !ok {
@@ -136,8 +134,7 @@ func (r *redactor) location(ref string) string {
 	return r.mask.String(path)
 }
 
-// exchange takes the secrets from the head of a response as received, and from the
-// request.
+// exchange removes the secrets from the request and from the response head as received.
 func (r *redactor) exchange(reply *Reply) {
 	if !r.active() {
 		return
@@ -146,8 +143,8 @@ func (r *redactor) exchange(reply *Reply) {
 	r.mask.Bytes(reply.Head)
 }
 
-// renamed returns a head with fields renamed to what readers pass over, as archivers
-// do with those that no longer hold.
+// renamed returns a head with an X-Orig- prefix on fields that no longer apply, so that readers
+// ignore them, as other archivers do.
 func renamed(head []byte, fields ...string) []byte {
 	var out []byte
 	for line := range bytes.Lines(head) {

@@ -17,24 +17,23 @@ import (
 	"seine/pkg/messages"
 )
 
-// renderedRequest is what is sent for a URL beside a plain GET of it.
+// renderedRequest is a request for a URL that is not a plain GET.
 type renderedRequest struct {
 	method  string
 	url     string // canonical
 	header  map[string]string
 	body    string
 	private []string // names of fields that must not be stored
-	// hidden says that url or body holds a secret, so neither is stored.
+	// hidden means that url or body holds a secret, so neither is stored.
 	hidden bool
 }
 
-// render fills in the rule for a URL. The error is a failure: a parameter or a
-// secret is missing.
+// render fills in the rule for a URL. The error is a failure: a parameter or a secret is missing.
 func (r *rule) render(target string) (*renderedRequest, error) {
 	base, rawQuery, _ := strings.Cut(target, "?")
 	params, err := url.ParseQuery(rawQuery)
 	if err != nil {
-		params = url.Values{} // its places will find nothing
+		params = url.Values{} // its placeholders will find no values
 	}
 	s := &renderedRequest{method: r.Method, private: r.private}
 	if s.method == "" {
@@ -76,8 +75,8 @@ func (r *rule) headers(params url.Values) (map[string]string, error) {
 	return filled, nil
 }
 
-// query is that of the URL without the parameters that the body uses, and with
-// those of the rule.
+// query returns the URL's query without the parameters that the body uses, and with those of the
+// rule.
 func (r *rule) query(raw string, params url.Values) (string, error) {
 	dropped := make(map[string]bool)
 	for name := range r.Query {
@@ -91,7 +90,7 @@ func (r *rule) query(raw string, params url.Values) (string, error) {
 		key, _, _ := strings.Cut(pair, "=")
 		name, err := url.QueryUnescape(key)
 		if pair != "" && !(err == nil && dropped[name]) {
-			kept = append(kept, pair) // as it is spelt
+			kept = append(kept, pair) // with its spelling
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
@@ -104,7 +103,7 @@ func (r *rule) query(raw string, params url.Values) (string, error) {
 	return strings.Join(kept, "&"), nil
 }
 
-// value finds what a place stands for, escaped.
+// value returns a function that returns the escaped value of a placeholder.
 func (r *rule) value(params url.Values, escape func(string) string) func(crawlspec.Placeholder) (string, error) {
 	return func(p crawlspec.Placeholder) (v string, err error) {
 		switch {
@@ -127,7 +126,7 @@ func (r *rule) value(params url.Values, escape func(string) string) func(crawlsp
 	}
 }
 
-// hides reports whether a secret goes into the URL or the body.
+// hides reports whether the URL or the body contains a secret.
 func (r *rule) hides() bool {
 	secret := func(t crawlspec.Template) bool {
 		return slices.ContainsFunc(t.Placeholders(), func(p crawlspec.Placeholder) bool { return p.Secret })
@@ -135,8 +134,7 @@ func (r *rule) hides() bool {
 	return secret(r.Body) || slices.ContainsFunc(slices.Collect(maps.Values(r.Query)), secret)
 }
 
-// escaperOf returns how a value is written into a body of the type that the
-// header names.
+// escaperOf returns the escaping of values in a body of the type that the header names.
 func escaperOf(header map[string]string) func(string) string {
 	for name, value := range header {
 		if !strings.EqualFold(name, "Content-Type") {
@@ -152,12 +150,12 @@ func escaperOf(header map[string]string) func(string) string {
 	return nil
 }
 
-// jsonText escapes a string for JSON, without the quotes: they are in the template, if
-// it is to be a string at all.
+// jsonText escapes a string for JSON, without quotes: the template has them if the value is to be a
+// string.
 func jsonText(s string) string {
 	b, err := json.Marshal(strings.ToValidUTF8(s, "\ufffd"))
 	if err != nil {
-		panic(err) // a string
+		panic(err) // a string cannot fail
 	}
 	return string(b[1 : len(b)-1])
 }

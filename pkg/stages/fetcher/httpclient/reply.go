@@ -9,17 +9,17 @@ import (
 	"seine/pkg/messages"
 )
 
-// Reply is how an exchange ended. What it has beside its class and text depends on how
-// far the exchange came.
+// Reply is the outcome of an exchange. The fields other than class and text depend on how far the
+// exchange came.
 type Reply struct {
-	URL         string // that was asked for
+	URL         string // the requested URL
 	Class       messages.Class
-	Text        string // what is not well, for a person
+	Text        string // the problem, for users
 	Detail      messages.Detail
 	Status      int
 	Header      http.Header
-	ContentType string // as received, else as it looks
-	Body        Body   // only if class is OK
+	ContentType string // as received, otherwise sniffed
+	Body        Body   // only for class OK
 	BytesWire   int64
 	Started     time.Time
 	Timings     messages.Timings
@@ -28,16 +28,15 @@ type Reply struct {
 	RetryAfter  time.Duration
 	// Validators as received, and the digest of Body.
 	ETag, LastModified, Digest string
-	// Cookie is what of the cookies that were kept went with the request.
+	// Cookie is the part of the kept cookies that was sent with the request.
 	Cookie string
-	// Request and Head are the exchange as it went over the wire, if that is to
-	// be archived.
+	// Request and Head are the wire form of the exchange, if it is to be archived.
 	Request, Head []byte
-	// Source is the address that the exchange which is archived went to. IP may have been
-	// changed since, by who counts several exchanges as one.
+	// Source is the address of the archived exchange. IP may have been changed since, by callers
+	// that merge several exchanges.
 	Source string
-	// Answer is the body of an archived response that is not a page: as received, or
-	// decoded if Head says so. Truncated says why it is incomplete.
+	// Answer is the body of an archived response that is not a page: as received, or decoded if
+	// Head says so. Truncated is why it is incomplete.
 	Answer    []byte
 	Truncated messages.Truncation
 
@@ -45,17 +44,18 @@ type Reply struct {
 	loan   memoryReservation // of body
 }
 
-// Body is what came, as it will be kept.
+// Body is the body in the form in which it will be kept.
 type Body struct {
-	Data     []byte // unless it is stored
-	Object   string // it is stored as, "" if it is not
-	Encoding string // of Data or of what is stored
+	Data     []byte // unless stored as Object
+	Object   string // name in the object store, "" if it is not there
+	Encoding string // of Data or of the stored object
 	Size     int64  // decoded
 
 	decoded *decodedBody // nil if it is not held
 }
 
-// Decoded returns the body without its content codings, nil if it is not held so. It is valid until ReleaseDecoded or Reply.Release.
+// Decoded returns the body without content codings, nil if it is not held in memory. It is valid
+// until ReleaseDecoded or Reply.Release.
 func (b *Body) Decoded() []byte {
 	switch {
 	case b.decoded != nil:
@@ -66,27 +66,27 @@ func (b *Body) Decoded() []byte {
 	return nil
 }
 
-// Unsent is the reply of a request that was not sent.
+// Unsent returns the reply for a request that was not sent.
 func Unsent(f *Failure) *Reply {
 	r := &Reply{Started: time.Now()}
 	r.Failed(f)
 	return r
 }
 
-// Failed makes a failure of how the exchange ended.
+// Failed turns the reply into a failure.
 func (r *Reply) Failed(f *Failure) { r.Class, r.Text, r.Detail = f.Class, f.Text, f.Detail }
 
-// Shrink gives back the memory that the body does not need once it has so many
-// bytes, by compression, or since it is stored.
+// Shrink frees the memory that the body no longer needs once it has size bytes in memory, after it
+// was compressed or stored.
 func (r *Reply) Shrink(size int) { r.loan.shrink(size) }
 
-// Release gives back the memory of the body. It may be called again.
+// Release frees the memory of the body. It may be called again.
 func (r *Reply) Release() {
 	r.loan.release()
 	r.Body.ReleaseDecoded()
 }
 
-// ReleaseDecoded gives back the memory of what Decoded returns. It may be called again.
+// ReleaseDecoded frees the memory returned by Decoded. It may be called again.
 func (b *Body) ReleaseDecoded() {
 	if d := b.decoded; d != nil {
 		b.decoded = nil
@@ -96,7 +96,7 @@ func (b *Body) ReleaseDecoded() {
 
 var errNoLocation = errors.New("the response names no Location")
 
-// Target returns where a redirect leads: canonical, and without the secrets of the spec.
+// Target returns the canonical target of a redirect, without the secrets of the spec.
 func (r *Reply) Target() (string, error) {
 	u, err := resolve(r.URL, r.Header.Get("Location"))
 	return r.hidden.url(u), err

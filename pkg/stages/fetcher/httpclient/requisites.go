@@ -16,24 +16,26 @@ import (
 	"seine/pkg/messages"
 )
 
-// Requisites sends what a browser asks for to show a page: scripts, styles, data. It is safe for concurrent use.
+// Requisites sends the requests of a browser that renders a page: for scripts, styles, data. It is
+// safe for concurrent use.
 type Requisites struct {
 	c    *Client
 	page *Request
 
 	mu  sync.Mutex
-	set map[string]bool // cookies that answers have set, as name=value
+	set map[string]bool // cookies set by responses, as name=value
 }
 
-// Requisites returns the way by which a browser may ask for what a page needs beside its document: over connections of its
-// own access profile for each URL, with their guard, TLS and proxies, at the pace of the process. What the browser sends goes
-// out as it is. To URLs that are asked for as the page itself is, headers and credentials of the spec are added, and cookies are
-// shared, if the spec keeps any. Redirects are not followed, and bodies are left in the coding in which they came.
+// Requisites returns a transport for the requests of a browser that renders page. Each URL uses the
+// connections of its own access profile, with their guard, TLS and proxies, at the rate of the
+// process. The browser's requests are sent unchanged. If a URL has the page's own profile, the
+// spec's headers and credentials are added, and cookies are shared, if the spec keeps any.
+// Redirects are not followed, and bodies keep their content coding.
 func (c *Client) Requisites(page *Request) *Requisites {
 	return &Requisites{c: c, page: page, set: make(map[string]bool)}
 }
 
-// Answered notes the cookies of an answer that the browser is given.
+// Answered records the cookies of a response that the browser receives.
 func (r *Requisites) Answered(h http.Header) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -42,8 +44,8 @@ func (r *Requisites) Answered(h http.Header) {
 	}
 }
 
-// GiveCookie keeps a cookie that the browser has for a URL, where cookies are shared, and if it is not one that an answer has set:
-// of those, the ones that came last are kept already.
+// GiveCookie keeps a cookie that the browser has for a URL, if cookies are shared and no response
+// has set it: the latest cookies of responses are kept already.
 func (r *Requisites) GiveCookie(url, field string) {
 	r.mu.Lock()
 	answered := r.set[cookiePair(field)]
@@ -53,19 +55,19 @@ func (r *Requisites) GiveCookie(url, field string) {
 	}
 }
 
-// cookiePair is the name and the value of a Set-Cookie field.
+// cookiePair returns the name and the value of a Set-Cookie field.
 func cookiePair(field string) string {
 	pair, _, _ := strings.Cut(field, ";")
 	name, value, _ := strings.Cut(pair, "=")
 	return strings.TrimSpace(name) + "=" + strings.TrimSpace(value)
 }
 
-// RequisiteURL returns the canonical URL of what a browser asks for.
+// RequisiteURL returns the canonical URL of a browser's request.
 func RequisiteURL(req *http.Request) (string, error) {
 	return weburl.Canonicalize(req.URL.Scheme + "://" + req.URL.Host + req.URL.RequestURI())
 }
 
-// RoundTrip sends one request. An address that may not be dialled is a *netguard.RefusedError.
+// RoundTrip sends one request. The error for a refused address is a *netguard.RefusedError.
 func (r *Requisites) RoundTrip(req *http.Request) (*http.Response, error) {
 	url, err := RequisiteURL(req)
 	if err != nil {
@@ -79,7 +81,7 @@ func (r *Requisites) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	key := acc.profile.transport
-	key.http1 = req.Header.Get("Upgrade") != "" // HTTP/2 has none
+	key.http1 = req.Header.Get("Upgrade") != "" // HTTP/2 has no upgrades
 	if len(acc.profile.proxies) > 0 {
 		p, err := acc.profile.proxy(req.Context())
 		if err != nil {
@@ -95,14 +97,14 @@ func (r *Requisites) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// withoutNotes has a connection that was used for an archived exchange note nothing of this one.
+// withoutNotes stops the recording on a connection that was used for an archived exchange.
 var withoutNotes = &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
 	if c, ok := info.Conn.(*conn); ok {
 		c.begin(nil)
 	}
 }}
 
-// prepare adds what the spec has sent to a URL that is asked for as the page is.
+// prepare adds the spec's headers and cookies to a request, if its URL has the page's profile.
 func (r *Requisites) prepare(req *http.Request, url string, m *profile) *http.Request {
 	req = req.Clone(req.Context())
 	if m != r.page.Policy.profile(r.page.URL) {
@@ -121,12 +123,12 @@ func (r *Requisites) prepare(req *http.Request, url string, m *profile) *http.Re
 	return req
 }
 
-// sharesCookies reports whether the cookies of a URL are those of the page's crawl.
+// sharesCookies reports whether the cookies of a URL are shared with the page's crawl.
 func (r *Requisites) sharesCookies(url string, m *profile) bool {
 	return m.cookies && m == r.page.Policy.profile(r.page.URL)
 }
 
-// joinCookies adds those cookies that are kept which the browser does not have.
+// joinCookies adds the kept cookies that the browser does not have.
 func joinCookies(browser, kept string) string {
 	all := browser
 	for c := range strings.SplitSeq(kept, "; ") {
@@ -142,8 +144,9 @@ func joinCookies(browser, kept string) string {
 	return all
 }
 
-// RequisiteReply returns an exchange of Requisites as one that an archive keeps: as HTTP/1.1 writes it, without cookies and
-// credentials of the request, and without the secrets of the spec. It is nil where there was no response.
+// RequisiteReply returns an exchange of Requisites in the archive's form: written as HTTP/1.1,
+// without cookies and credentials of the request, and without the secrets of the spec. It is nil if
+// there was no response.
 func (p *Policy) RequisiteReply(x *pageproxy.Exchange) *Reply {
 	url, err := weburl.Canonicalize(x.URL)
 	if err != nil || x.Status == 0 || x.Status == http.StatusSwitchingProtocols {
@@ -168,10 +171,11 @@ func (p *Policy) RequisiteReply(x *pageproxy.Exchange) *Reply {
 	return r
 }
 
-// maxRequisite bounds what the body of a requisite decodes to where secrets are looked for in it, in bytes.
+// maxRequisite bounds the decoded body of a requisite in which secrets are searched, in bytes.
 const maxRequisite = 64 << 20
 
-// requisite takes the secrets from the body of a requisite, which is decoded for that. One that cannot be is left out.
+// requisite removes the secrets from the body of a requisite. It decodes the body for that, and
+// drops one that cannot be decoded.
 func (r *redactor) requisite(reply *Reply) {
 	if !r.active() || len(reply.Body.Data) == 0 {
 		return
@@ -195,13 +199,13 @@ func (r *redactor) requisite(reply *Reply) {
 	reply.Body.Size = int64(len(reply.Body.Data))
 }
 
-// LoginSecrets returns the secrets of the spec's login, by the names that its script has for them.
+// LoginSecrets returns the secrets of the spec's login, by their names in its script.
 func (p *Policy) LoginSecrets() (map[string]string, error) { return p.login, p.loginErr }
 
-// UserAgent returns how the client presents itself to a URL; the first of several.
+// UserAgent returns the User-Agent for a URL; the first of several.
 func (p *Policy) UserAgent(url string) string { return p.profile(url).headers[0].Get("User-Agent") }
 
-// Hide takes the secrets of the spec from a text.
+// Hide removes the secrets of the spec from a text.
 func (p *Policy) Hide(text []byte) []byte {
 	if !p.hidden.active() {
 		return text

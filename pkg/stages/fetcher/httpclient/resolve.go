@@ -15,17 +15,17 @@ import (
 	"seine/pkg/messages"
 )
 
-// How long an answer of the resolver is believed. The system's resolver does
-// not tell the record's own TTL.
+// How long an answer of the resolver is cached. The system's resolver does not report the TTL of
+// records.
 const (
 	addressAge   = time.Minute
 	noAddressAge = 5 * time.Second
-	// maxNames bounds the names remembered.
+	// maxNames bounds the cached names.
 	maxNames = 1 << 15
 )
 
-// resolver turns names into addresses: one look-up at a time for a name, kept
-// for a while.
+// resolver resolves names to addresses. It has one look-up at a time for a name, and caches the
+// results.
 type resolver struct {
 	lookup  func(ctx context.Context, host string) ([]netip.Addr, error)
 	timeout time.Duration
@@ -34,7 +34,7 @@ type resolver struct {
 	flight  singleflight.Group
 }
 
-// dnsResult is what the resolver said of a name; it never changes.
+// dnsResult is an immutable answer for a name.
 type dnsResult struct {
 	addrs []netip.Addr
 	err   error
@@ -47,10 +47,9 @@ func newResolver(cfg Config) *resolver {
 	}
 }
 
-// lookupBy asks the system's resolver, or the servers that the operator names,
-// in turn. A name with a dot is the whole name: with the search list of
-// /etc/resolv.conf a cluster's resolver asks five questions for one, and a dead
-// link may end at a neighbour.
+// lookupBy returns a look-up by the system's resolver, or by the operator's servers in turn. A name
+// with a dot is fully qualified: with the search list of /etc/resolv.conf a cluster's resolver
+// sends five queries instead of one, and a dead link may lead to an internal host.
 func lookupBy(cfg Config) func(context.Context, string) ([]netip.Addr, error) {
 	r := net.DefaultResolver
 	if len(cfg.Resolver) > 0 {
@@ -69,8 +68,7 @@ func lookupBy(cfg Config) func(context.Context, string) ([]netip.Addr, error) {
 	}
 }
 
-// loopback is what every name under localhost resolves to, without asking
-// anyone: RFC 6761 section 6.3.
+// loopback are the addresses of all names under localhost, without a query: RFC 6761 section 6.3.
 var loopback = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}
 
 func (r *resolver) loopback() []netip.Addr {
@@ -83,8 +81,7 @@ func (r *resolver) loopback() []netip.Addr {
 	return loopback
 }
 
-// resolve returns the addresses of a host name or of a literal address, at
-// least one.
+// resolve returns the addresses of a host name or of a literal address, at least one.
 func (r *resolver) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if a, err := netip.ParseAddr(host); err == nil {
 		return []netip.Addr{a}, nil
@@ -99,7 +96,7 @@ func (r *resolver) resolve(ctx context.Context, host string) ([]netip.Addr, erro
 	return r.queryDNS(ctx, host)
 }
 
-// queryDNS looks the name up once for all requests that need it. The lookup outlives the request
+// queryDNS looks the name up once for all requests that need it. The look-up outlives the request
 // that began it.
 func (r *resolver) queryDNS(ctx context.Context, host string) ([]netip.Addr, error) {
 	dnsMiss.Inc()
@@ -132,7 +129,7 @@ func newDNSResult(addrs []netip.Addr, err error) *dnsResult {
 	return &dnsResult{addrs: addrs, until: time.Now().Add(addressAge)}
 }
 
-// dnsReason says what a person needs of a resolver's error.
+// dnsReason turns an error of a resolver into a failure for users.
 func dnsReason(err error) error {
 	dns, ok := errors.AsType[*net.DNSError](err)
 	switch {

@@ -9,25 +9,26 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// maxHead is how long a head may be to be cleaned. What is longer passes as it is: net/http refuses it at Config.MaxHeader.
+// maxHead is the maximum length of a head that is cleaned. Longer ones pass unchanged: net/http
+// refuses them at Config.MaxHeader.
 const maxHead = 512 << 10
 
-var startOfHead = []byte("HTTP/") // without its number
+var startOfHead = []byte("HTTP/") // without the version number
 
-// headReader finds the heads of responses in the bytes of a connection, and hands them on cleaned: net/http loses a page
-// for one bad line of its head, which browsers read. It begins with each request, and ends with the head of the final
-// response: bytes of bodies pass as they are.
+// headReader finds the heads of responses in the bytes of a connection, and cleans them: for one
+// bad line in its head, which browsers tolerate, net/http would refuse a page. It begins with each
+// request, and ends with the head of the final response: the bytes of bodies pass unchanged.
 type headReader struct {
 	reading bool   // the head is incomplete
-	begun   bool   // startOfHead was read and handed on
-	pending []byte // of the head, as received
-	seen    int    // bytes of pending before its last line, which have no end of the head
+	begun   bool   // startOfHead was read and passed on
+	pending []byte // part of the head, as received
+	seen    int    // bytes of pending before its last line, which contain no end of the head
 	ready   []byte // for net/http
-	err     error  // that comes after ready
+	err     error  // returned after ready
 }
 
-// take takes bytes of the connection, and an error that came with them. It returns the head of the final response as received
-// once that is complete.
+// take processes bytes of the connection, and an error that was returned with them. It returns the
+// head of the final response as received once that is complete.
 func (r *headReader) take(p []byte, err error) (final []byte) {
 	r.pending, r.err = append(r.pending, p...), err
 	for r.reading && (r.begun || r.begin()) {
@@ -50,8 +51,8 @@ func (r *headReader) take(p []byte, err error) (final []byte) {
 	return final
 }
 
-// begin reads startOfHead, behind empty lines that come before some heads, and reports whether it is there. net/http
-// gets it at once: its time is that of the first byte.
+// begin reads startOfHead, after the empty lines before some heads, and reports whether it is
+// complete. It passes it to net/http at once, which determines the time of the first byte.
 func (r *headReader) begin() bool {
 	head := bytes.TrimLeft(r.pending, "\r\n")
 	r.reading = bytes.HasPrefix(head, startOfHead[:min(len(head), len(startOfHead))])
@@ -61,10 +62,10 @@ func (r *headReader) begin() bool {
 	return r.begun
 }
 
-// endOfHead returns where the first empty line after from ends, -1 if there is none. A bare LF ends a line as well (RFC
-// 9112 2.2), and so does CR CR LF.
+// endOfHead returns the end of the first empty line after from, -1 if there is none. A bare LF also
+// ends a line (RFC 9112 2.2), and so does CR CR LF.
 func endOfHead(text []byte, from int) int {
-	empty := false // what the line has so far
+	empty := false // the line so far
 	for i := from; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '\n' && empty:
@@ -78,15 +79,16 @@ func endOfHead(text []byte, from int) int {
 	return -1
 }
 
-// interim reports whether a head is that of a 1xx response.
+// interim reports whether a head is that of a 1xx response other than 101.
 func interim(head []byte) bool {
 	_, rest, _ := bytes.Cut(head, []byte(" "))
 	return len(rest) > 0 && rest[0] == '1' && !bytes.HasPrefix(rest, []byte("101"))
 }
 
-// cleanFields returns the fields of a head without lines that are not fields, and with spaces for control characters (RFC
-// 9110 5.5). A length of the body, or a coding, that is named several times is named once, and the coding identity, which
-// means none, is left out. Where lengths differ, or a length stands beside a coding, they stay, for net/http to refuse.
+// cleanFields returns the fields of a head without invalid lines, and with control characters
+// replaced by spaces (RFC 9110 5.5). It merges repeated equal body lengths or codings, and removes
+// the coding identity, which means none. Lengths that differ, or a length beside a coding, are
+// kept, so that net/http refuses them.
 func cleanFields(fields []byte) []byte {
 	out := make([]byte, 0, len(fields)+8)
 	kept, chunked := false, false
@@ -95,7 +97,7 @@ func cleanFields(fields []byte) []byte {
 		if len(text) == 0 {
 			return append(out, "\r\n"...) // the end
 		}
-		if text[0] == ' ' || text[0] == '\t' { // it continues the line before
+		if text[0] == ' ' || text[0] == '\t' { // continues the previous line
 			if kept {
 				out = append(append(out, withSpaces(text)...), "\r\n"...)
 			}
@@ -122,7 +124,7 @@ func cleanFields(fields []byte) []byte {
 	return out
 }
 
-// hasLengthField reports whether a field names the length of the body.
+// hasLengthField reports whether a field gives the length of the body.
 func hasLengthField(fields []byte) bool {
 	for line := range bytes.Lines(fields) {
 		if name, _, colon := bytes.Cut(line, []byte(":")); colon && ascii.Is(bytes.TrimRight(name, " \t"), "content-length") {
@@ -132,7 +134,7 @@ func hasLengthField(fields []byte) bool {
 	return false
 }
 
-// once returns the value of a list whose items are the same, and any other as it is.
+// once returns the single value of a list with equal items, and any other list unchanged.
 func once(list []byte) []byte {
 	first, rest, more := bytes.Cut(list, []byte(","))
 	first = bytes.Trim(first, " \t")
@@ -144,7 +146,7 @@ func once(list []byte) []byte {
 	return first
 }
 
-// withSpaces has spaces for control characters.
+// withSpaces replaces control characters by spaces.
 func withSpaces(text []byte) []byte {
 	if !slices.ContainsFunc(text, isControl) {
 		return text

@@ -5,11 +5,11 @@ import (
 	"seine/pkg/messages"
 )
 
-// secretStore are the secrets of this fetcher. They never leave it but in the requests
-// they are for. One that is missing fails the request, not the fetcher.
+// secretStore holds the secrets of this fetcher. They leave it only in the requests that they are
+// for. A missing one fails the request, not the fetcher.
 type secretStore struct {
 	secrets.Store
-	used *secrets.Mask // is called with each that is used; may be nil
+	used *secrets.Mask // collects the secrets in use; may be nil
 }
 
 func (s secretStore) get(name string) (string, error) {

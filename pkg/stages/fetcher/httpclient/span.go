@@ -18,8 +18,8 @@ type exchangeSpan struct {
 	connected time.Time // when the request was given to a connection
 }
 
-// beginExchange starts it. Its URL is the name of the visit: what is sent may have
-// secrets.
+// beginExchange starts the span of an exchange. It has the URL of the visit, since the request that
+// is sent may contain secrets.
 func beginExchange(ctx context.Context, url, method string) (context.Context, *exchangeSpan) {
 	ctx, span := tracing.Child(ctx, method, trace.SpanKindClient)
 	if span == nil {
@@ -30,7 +30,7 @@ func beginExchange(ctx context.Context, url, method string) (context.Context, *e
 	return ctx, &exchangeSpan{Span: span}
 }
 
-// end ends the span with what is known of the exchange.
+// end ends the span with the data of the exchange.
 func (s *exchangeSpan) end(r *Reply) {
 	if s == nil {
 		return
@@ -50,7 +50,7 @@ func (s *exchangeSpan) end(r *Reply) {
 	s.End()
 }
 
-// phases adds an event at the end of each phase, with the time that it took.
+// phases adds an event at the end of each phase, with its duration.
 func (s *exchangeSpan) phases(r *Reply) {
 	event := func(name string, at time.Time, took time.Duration) {
 		s.AddEvent(name, trace.WithTimestamp(at), trace.WithAttributes(tookMS.Float64(float64(took)/1e6)))
@@ -75,7 +75,7 @@ func (s *exchangeSpan) phases(r *Reply) {
 // tookMS is the duration of a phase.
 const tookMS = attribute.Key("seine.took_ms")
 
-// protocolVersion is "1.1" of "HTTP/1.1", "2" of "HTTP/2.0".
+// protocolVersion returns "1.1" for "HTTP/1.1", "2" for "HTTP/2.0".
 func protocolVersion(proto string) string {
 	switch proto {
 	case "HTTP/1.0":

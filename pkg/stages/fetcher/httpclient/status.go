@@ -9,8 +9,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// classOf returns the class of a response by its status, and in words what is
-// not well about it. A redirect is one only if its Location proves usable.
+// classOf returns the class of a response by its status, and a text that describes the problem. A
+// redirect counts as one even if its Location turns out to be invalid.
 func classOf(status int, h http.Header) (messages.Class, string) {
 	class := statusClass(status, h)
 	if class == messages.OK || class == messages.NotModified || class == messages.Redirect {
@@ -54,14 +54,12 @@ func statusClass(status int, h http.Header) messages.Class {
 	return messages.ProtocolError
 }
 
-// maxRetryAfter bounds what a host may ask for: more does not travel.
+// maxRetryAfter bounds the delay that a host may ask for, since Millis holds no more.
 const maxRetryAfter = time.Duration(messages.MaxMillis)
 
-// retryAfter returns how long a response asks to be left alone (RFC 9110
-// 10.2.3), 0 if it does not or what it says means nothing: a number that is
-// negative or has a fraction, a date that has passed. A date, in any of the three
-// forms of HTTP, is read against the server's own clock where the response tells
-// it.
+// retryAfter returns how long a response asks to wait (RFC 9110 10.2.3), 0 if it does not or the
+// value is invalid: a number that is negative or has a fraction, or a past date. A date, in any of
+// the three forms of HTTP, is compared with the server's own clock if the response has a Date.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
 	if text == "" {

@@ -21,14 +21,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// transportKey is what a connection depends on beside its host: only requests of the
+// transportKey holds the properties of a connection other than its host: only requests with the
 // same key may share one.
 type transportKey struct {
 	private bool   // private addresses may be dialled
-	allow   string // other networks that may, with spaces between
+	allow   string // other allowed networks, separated by spaces
 	tls     crawlspec.TLS
-	proxy   string // its URL with the password, "" is none
-	http1   bool   // for requests that HTTP/2 does not have
+	proxy   string // its URL with the password, "" for none
+	http1   bool   // for requests that HTTP/2 does not support
 }
 
 // transportKeyOf returns the key of requests without a proxy.
@@ -45,8 +45,8 @@ func transportKeyOf(spec *crawlspec.Spec, t *crawlspec.TLS) transportKey {
 	return w
 }
 
-// guardKey tells apart which addresses may be dialled: "" are those that every
-// crawl may dial.
+// guardKey identifies the set of addresses that may be dialled: "" is the set that every crawl may
+// dial.
 func (k transportKey) guardKey() string {
 	if !k.private && k.allow == "" {
 		return ""
@@ -57,7 +57,7 @@ func (k transportKey) guardKey() string {
 func (k transportKey) guard() *netguard.Guard {
 	var allow []netip.Prefix
 	for _, text := range strings.Fields(k.allow) {
-		if p, err := netip.ParsePrefix(text); err == nil { // it was one in the spec
+		if p, err := netip.ParsePrefix(text); err == nil { // the spec was validated
 			allow = append(allow, p)
 		}
 	}
@@ -69,11 +69,11 @@ type transportPools struct {
 	cfg      Config
 	resolver *resolver
 	tls      *tls.Config
-	idle     int // connections kept of those without a proxy
+	idle     int // maximum of idle connections without a proxy
 
 	mu      sync.RWMutex
 	pools   map[transportKey]*pool
-	keys    int                            // bytes of the keys of pools
+	keys    int                            // total bytes of the keys of pools
 	proxies map[string]weak.Pointer[proxy] // those of policies in use
 }
 
@@ -96,12 +96,12 @@ func (p *pool) send(ctx context.Context, req *http.Request, trace *httptrace.Cli
 	return p.RoundTrip(req.WithContext(httptrace.WithClientTrace(ctx, trace)))
 }
 
-// Bounds of the connections kept.
+// Limits of idle connections.
 const (
 	maxPools        = 256
 	maxPoolKeys     = 8 << 20 // bytes of all keys: a spec may have long proxies and certificates
 	maxIdleConns    = 1024    // of all without a proxy
-	maxIdleProxied  = 64      // of each proxy
+	maxIdleProxied  = 64      // for each proxy
 	idleConnTimeout = time.Minute
 	maxTLSSessions  = 1024
 )
@@ -112,7 +112,7 @@ func newTransportPools(cfg Config, r *resolver, idle int) *transportPools {
 		resolver: r, pools: make(map[transportKey]*pool), proxies: make(map[string]weak.Pointer[proxy]),
 		tls: &tls.Config{
 			MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"},
-			// Without X25519MLKEM768, which is a third of the work of a handshake.
+			// Without X25519MLKEM768, which is a third of the cost of a handshake.
 			CurvePreferences:   []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384, tls.CurveP521},
 			ClientSessionCache: tls.NewLRUClientSessionCache(maxTLSSessions),
 		},
@@ -132,7 +132,7 @@ func (s *transportPools) pool(w transportKey) *pool {
 	if p := s.pools[w]; p != nil {
 		return p
 	}
-	for old, p := range s.pools { // specs have come and gone: any will do
+	for old, p := range s.pools { // specs have come and gone: evict any
 		if len(s.pools) < maxPools && s.keys+w.size() <= maxPoolKeys {
 			break
 		}
@@ -162,7 +162,7 @@ func (s *transportPools) open(w transportKey) *pool {
 		MaxIdleConns: s.idle, MaxIdleConnsPerHost: s.cfg.MaxIdlePerHost, IdleConnTimeout: idleConnTimeout,
 		HTTP2: &http.HTTP2Config{
 			SendPingTimeout: 15 * time.Second, PingTimeout: 15 * time.Second,
-			WriteByteTimeout: time.Duration(s.cfg.StallTimeout), // no context ends a write that is stuck
+			WriteByteTimeout: time.Duration(s.cfg.StallTimeout), // no context ends a blocked write
 		},
 	}
 	if w.proxy == "" {
@@ -170,11 +170,11 @@ func (s *transportPools) open(w transportKey) *pool {
 	}
 	u, err := url.Parse(w.proxy)
 	if err != nil {
-		panic(err) // it is a URL's String
+		panic(err) // it was formatted by URL.String
 	}
 	t.MaxIdleConns = min(s.idle, maxIdleProxied)
 	d.proxy = u
-	if u.Scheme == "http" { // what is not encrypted goes to it as it is
+	if u.Scheme == "http" { // unencrypted requests go to the proxy directly
 		t.Proxy = func(r *http.Request) (*url.URL, error) {
 			if r.URL.Scheme == "http" {
 				return u, nil
@@ -192,7 +192,7 @@ func (s *transportPools) tlsFor(t crawlspec.TLS) *tls.Config {
 	}
 	cfg = cfg.Clone()
 	cfg.InsecureSkipVerify = t.Insecure
-	// A session that was begun without verification must not be gone on with.
+	// A session begun without verification must not be resumed.
 	cfg.ClientSessionCache = tls.NewLRUClientSessionCache(maxTLSSessions)
 	if i := slices.Index(crawlspec.TLSVersions, t.MinVersion); i >= 0 {
 		cfg.MinVersion = tls.VersionTLS10 + uint16(i)
@@ -208,8 +208,8 @@ func (s *transportPools) tlsFor(t crawlspec.TLS) *tls.Config {
 	return cfg
 }
 
-// proxy returns the proxy of a spec. All specs in use share its state; a proxy that no policy holds any more
-// is dropped, so that the specs of many single requests do not add up.
+// proxy returns the proxy of a spec. All specs in use share its state. A proxy that no policy holds
+// any longer is dropped, so that the specs of many single requests do not accumulate.
 func (s *transportPools) proxy(text string, secrets secretStore) (*proxy, error) {
 	u, err := crawlspec.ParseProxy(text)
 	if err != nil {
@@ -234,7 +234,7 @@ func (s *transportPools) proxy(text string, secrets secretStore) (*proxy, error)
 	return p, nil
 }
 
-// dropProxy removes a proxy that was collected, unless another one has its key by now.
+// dropProxy removes a collected proxy, unless another one has its key by now.
 func (s *transportPools) dropProxy(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -45,7 +45,7 @@ func (d *dialer) toProxy(ctx context.Context) (*conn, error) {
 	return nil, (&Failure{Class: messages.ProxyFailure, Text: "proxy " + d.proxy.Host + ": " + f.Text}).in(f.Detail)
 }
 
-// maxConnectHeader bounds what a proxy may answer to CONNECT.
+// maxConnectHeader bounds a proxy's response to CONNECT.
 const maxConnectHeader = 64 << 10
 
 // connectThrough asks an HTTP proxy for a tunnel, RFC 9110 9.3.6.
@@ -67,7 +67,7 @@ func (d *dialer) connectThrough(ctx context.Context, address string) (*conn, err
 		return nil, Failf(messages.ProxyFailure, "proxy %s: no tunnel within %s", d.proxy.Host, d.dialTimeout).in(messages.DetailTimeout)
 	}
 	c.connect += time.Since(began)
-	c.ip = "" // that is the proxy's
+	c.ip = "" // the IP is the proxy's
 	return c, nil
 }
 
@@ -84,7 +84,7 @@ func (d *dialer) askTunnel(c *conn, address string) error {
 	if _, err := c.Write([]byte(b.String())); err != nil {
 		return broken(err)
 	}
-	// Byte by byte, as what follows the header belongs to the tunnel.
+	// Byte by byte, since the data after the header belongs to the tunnel.
 	r := bufio.NewReaderSize(&oneByte{c, maxConnectHeader}, 16)
 	resp, err := http.ReadResponse(r, &http.Request{Method: http.MethodConnect}) //nolint:bodyclose // what follows is the tunnel
 	if err != nil {
@@ -104,7 +104,7 @@ func basic(u *url.Userinfo) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(u.Username()+":"+password))
 }
 
-// oneByte reads single bytes, so many at most.
+// oneByte reads single bytes, at most left of them.
 type oneByte struct {
 	net.Conn
 	left int
@@ -119,8 +119,8 @@ func (o *oneByte) Read(p []byte) (int, error) {
 	return o.Conn.Read(p[:min(1, len(p))])
 }
 
-// socks opens a connection through a SOCKS5 proxy (RFC 1928): to an address
-// that was looked up and checked here.
+// socks opens a connection through a SOCKS5 proxy (RFC 1928), to an address that was resolved and
+// checked here.
 func (d *dialer) socks(ctx context.Context, address string) (*conn, error) {
 	began := time.Now()
 	target, dns, err := d.target(ctx, address)
@@ -161,7 +161,8 @@ func (v *viaProxy) DialContext(ctx context.Context, _, _ string) (c net.Conn, er
 	return v.conn.Conn, nil
 }
 
-// socksFailure says whose the failure is: the library's errors are texts.
+// socksFailure classifies an error of the SOCKS library, whose errors are only texts, as one of the
+// proxy or of the host.
 func (d *dialer) socksFailure(to *viaProxy, target netip.AddrPort, err error) error {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -181,8 +182,7 @@ func (d *dialer) socksFailure(to *viaProxy, target netip.AddrPort, err error) er
 	return Failf(messages.ProxyFailure, "proxy %s: asked for %s: %s", d.proxy.Host, target, text)
 }
 
-// target looks up an address that a proxy dials, and refuses it as
-// if it were dialled here.
+// target resolves an address that a proxy dials, and refuses it as if it were dialled here.
 func (d *dialer) target(ctx context.Context, address string) (netip.AddrPort, time.Duration, error) {
 	began := time.Now()
 	addrs, port, err := d.lookup(ctx, address)
@@ -200,9 +200,8 @@ func (d *dialer) target(ctx context.Context, address string) (netip.AddrPort, ti
 	return netip.AddrPort{}, 0, &Failure{Class: messages.RefusedAddress, Text: refused.Error()}
 }
 
-// checkTarget refuses what an HTTP proxy, which is given the name, must not be
-// sent to. A name that only the proxy can resolve is its affair: it must guard
-// its own network.
+// checkTarget refuses a target that an HTTP proxy, which receives the name, must not dial. If only
+// the proxy can resolve a name, the proxy must guard its own network.
 func (d *dialer) checkTarget(ctx context.Context, address string) error {
 	ctx, cancel := context.WithTimeout(ctx, d.dialTimeout)
 	defer cancel()

@@ -5,15 +5,14 @@ import (
 	"sync"
 )
 
-// wireCapture are an exchange of HTTP/1.1 as it went over its connection: the request,
-// and the response up to its body. net/http itself forgets the order and the
-// spelling of header fields.
+// wireCapture is an exchange of HTTP/1.1 in its wire form: the request, and the response up to its
+// body. net/http itself loses the order and the spelling of header fields.
 type wireCapture struct {
 	mu       sync.Mutex
 	request  []byte
 	response []byte
-	done     bool // the head of the response is there
-	over     bool // more than there is room for
+	done     bool // the head of the response is complete
+	over     bool // the exchange exceeds most
 	most     int
 }
 
@@ -27,14 +26,14 @@ func (c *wireCapture) sent(p []byte) {
 	c.request = append(c.request, p...)
 }
 
-// unsent takes back the end of what was said to be sent, which the connection did not take.
+// unsent removes the end of the recorded data that the connection did not accept.
 func (c *wireCapture) unsent(size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.request = c.request[:max(0, len(c.request)-size)]
 }
 
-// received takes the head of the final response.
+// received records the head of the final response.
 func (c *wireCapture) received(head []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,8 +41,7 @@ func (c *wireCapture) received(head []byte) {
 	c.over = c.over || len(head) > c.most
 }
 
-// heads returns the request, and the head of the response; nil if they are not
-// all there.
+// heads returns the request, and the head of the response; nil if they are incomplete.
 func (c *wireCapture) heads() (request, response []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
