@@ -21,30 +21,29 @@ import (
 	"seine/pkg/stages"
 )
 
-// binder keeps the binding of a writer to its output.
+// binder manages the binding of a writer's name to its output.
 type binder struct{ *Writer }
 
-// BoundError is returned where the name of a writer is bound to something else.
+// BoundError is returned if the name of a writer is bound to another output.
 type BoundError struct {
 	Name string
-	Out  string // that is asked for, without secrets
+	Out  string // requested output, without secrets
 	Have output.Binding
-	Why  string // what is different
+	Why  string // the differences
 }
 
-// Error says what the name is bound to, and what can be done.
+// Error describes the binding and the remedies.
 func (e *BoundError) Error() string {
 	return e.Of("--out", fmt.Sprintf("the writer %q", e.Name)) + "; to write both, start a writer of another name"
 }
 
-// Of says it of what is bound, whose place a flag names.
+// Of describes the binding of what, whose destination is set by a flag.
 func (e *BoundError) Of(flag, what string) string {
 	return fmt.Sprintf("%s %s: %s is bound to %s (since %s, by %s): %s: use that output, or --change-output to change it",
 		flag, e.Out, what, e.Have.Out, e.Have.Since.UTC().Format("2006-01-02 15:04:05Z"), e.Have.Host, e.Why)
 }
 
-// binding returns what the name of the writer that c sets up would be bound to, but
-// for the name of the place.
+// binding returns the binding that the writer's name would have, without the ID of the destination.
 func (c *Config) binding() output.Binding {
 	d := c.withDefaults()
 	b := output.Binding{V: 1, Out: absolute(d.Out), Host: procname.Host(), Since: time.Now().UTC(), From: d.From}
@@ -55,8 +54,8 @@ func (c *Config) binding() output.Binding {
 	return b
 }
 
-// Effective returns p with the defaults of what it leaves out, so that two that have
-// the same effect are equal.
+// Effective returns a copy with defaults for omitted options, so that two configurations with the
+// same effect are equal.
 func (c *OutputConfig) Effective() OutputConfig {
 	e := *c
 	if IsDatabase(c.Out) {
@@ -71,7 +70,7 @@ func (c *OutputConfig) Effective() OutputConfig {
 	return e
 }
 
-// absolute is out as it is called from anywhere on this machine, without secrets.
+// absolute returns out in a form that is independent of the working directory, without secrets.
 func absolute(out string) string {
 	switch {
 	case bucket.Is(out):
@@ -88,8 +87,8 @@ func absolute(out string) string {
 	return Redact(out)
 }
 
-// bindingDifferences says in which respects of want the place and the form are others than
-// those of have, "" if in none.
+// bindingDifferences describes how destination and form of want differ from those of have, "" if
+// they do not.
 func bindingDifferences(have, want *output.Binding) string {
 	var why []string
 	if have.Place != want.Place {
@@ -113,8 +112,7 @@ func bindingDifferences(have, want *output.Binding) string {
 	return strings.Join(why, "; ")
 }
 
-// placeID returns the name of the place that c names, "" if it has none. It makes
-// nothing there.
+// placeID returns the ID of the destination in c, "" if it has none. It creates nothing there.
 func (c *Config) placeID() (string, error) {
 	log, err := readLog(c.Out, c.Name, c.S3)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, sqlsink.ErrNoTables) {
@@ -130,8 +128,8 @@ func (c *Config) placeID() (string, error) {
 	return id, closeSink(log)
 }
 
-// CheckBinding returns a BoundError where the name of the writer that c sets up is
-// bound to another place or form, unless that is to be changed. It makes nothing.
+// CheckBinding returns a BoundError if the writer's name is bound to another destination or form,
+// unless ChangeOutput is set. It creates nothing.
 func (c *Config) CheckBinding(ctx context.Context, b *stages.Bus) error {
 	have, _, err := output.ReadBinding(ctx, b, c.Name)
 	if err != nil || have == nil || c.ChangeOutput {
@@ -144,7 +142,7 @@ func (c *Config) CheckBinding(ctx context.Context, b *stages.Bus) error {
 	return c.checkSame(have, &want)
 }
 
-// checkSame returns a BoundError where want is something else than have.
+// checkSame returns a BoundError if want differs from have.
 func (c *Config) checkSame(have, want *output.Binding) error {
 	if why := bindingDifferences(have, want); why != "" {
 		return &BoundError{Name: c.Name, Out: want.Out, Have: *have, Why: why}
@@ -152,7 +150,7 @@ func (c *Config) checkSame(have, want *output.Binding) error {
 	return nil
 }
 
-// bind binds the name to the place that is open, unless it is.
+// bind binds the name to the open destination, unless it is bound already.
 func (b binder) bind(ctx context.Context) (err error) {
 	want := b.cfg.binding()
 	if want.Place, err = b.sink.(output.Place).PlaceID(rand.Text()); err != nil {
@@ -164,7 +162,7 @@ func (b binder) bind(ctx context.Context) (err error) {
 	})
 }
 
-// bindOnce binds the name, unless another process changes its binding at this moment.
+// bindOnce binds the name once. It fails if another process changes the binding at the same time.
 func (b binder) bindOnce(ctx context.Context) error {
 	have, rev, err := output.ReadBinding(ctx, b.bus, b.cfg.Name)
 	if err != nil {
@@ -182,15 +180,15 @@ func (b binder) bindOnce(ctx context.Context) error {
 	return nil
 }
 
-// stillBound returns a BoundError once the name is bound to something else, and installation.ErrOther once the server has the
-// streams of another installation.
+// stillBound returns a BoundError once the name is bound to another output, and
+// installation.ErrOther once the server has the streams of another installation.
 func (b binder) stillBound(ctx context.Context) error {
 	if err := b.bus.CheckInstallation(ctx); errors.Is(err, installation.ErrOther) {
 		return err
 	}
 	have, _, err := output.ReadBinding(ctx, b.bus, b.cfg.Name)
-	if err != nil || have == nil { // NATS cannot be reached
-		return nil // the next look tells
+	if err != nil || have == nil { // NATS is unavailable
+		return nil // the next check reports it
 	}
 	return b.cfg.checkSame(have, &b.binding)
 }

@@ -13,11 +13,11 @@ import (
 	"seine/pkg/stages"
 )
 
-// specColumns are the columns of tables that the specs name.
+// specColumns provides the columns of tables that the specs define.
 type specColumns struct{ *Writer }
 
-// follow sees to it that a format with columns, and a database with views, knows the
-// specs of the crawls, until stop is called. Lists is nil for a place without manifests.
+// follow keeps the specs of crawls up to date for a format with columns or a database with views,
+// until stop is called. lists is nil for a destination without manifests.
 func (c specColumns) follow(ctx context.Context, lists *manifests) (stop func(), err error) {
 	if c.cfg.From == sqlsink.FromResults {
 		c.columnsOf = func(string, string, uint64) ([]format.Column, error) { return format.ResultColumns(), nil }
@@ -42,24 +42,23 @@ func (c specColumns) follow(ctx context.Context, lists *manifests) (stop func(),
 	return stop, nil
 }
 
-// of returns the columns of chunks. It is not called before follow.
+// of returns the columns of chunks. It must not be called before follow.
 func (c specColumns) of(crawl, kind string, rev uint64) ([]format.Column, error) {
 	return c.columnsOf(crawl, kind, rev)
 }
 
-// columnsFunc returns the columns of the records of a crawl and a kind, by a spec that is
-// no older than a revision.
+// columnsFunc returns the columns for the records of a crawl and a kind, by the crawl's spec at a
+// revision or a later one.
 type columnsFunc func(crawl, kind string, rev uint64) ([]format.Column, error)
 
-// begun returns the columns for chunks that begin, of whose records none is known yet.
+// begun returns the columns for new chunks, whose records are not known yet.
 func (f columnsFunc) begun() func(crawl, kind string) ([]format.Column, error) {
 	return func(crawl, kind string) ([]format.Column, error) { return f(crawl, kind, 0) }
 }
 
-// columnsBy returns the columns of chunks, by the specs of their crawls as they are
-// when a chunk begins. Records of another revision may have others: what the
-// columns lack is kept in format.More. It waits for a server that is away until
-// ctx is done.
+// columnsBy returns the columns of chunks by the current specs of their crawls when a chunk begins.
+// Records of another revision may have others: fields without a column are kept in format.More. It
+// waits for an unavailable server until ctx is done.
 func columnsBy(ctx context.Context, specs *stages.Specs) columnsFunc {
 	return func(crawl, kind string, rev uint64) ([]format.Column, error) {
 		spec, err := specs.Get(ctx, crawl, rev)
@@ -70,19 +69,21 @@ func columnsBy(ctx context.Context, specs *stages.Specs) columnsFunc {
 	}
 }
 
-// schema is the columns of each kind over an output: those of its spec, joined with those of all files of the kind. So
-// a reader of many files finds one type for a column. It is safe for concurrent use.
+// schema holds the columns of each kind for an output: those of its spec, joined with those of all
+// files of the kind. So a reader of many files finds one type for a column. It is safe for
+// concurrent use.
 type schema struct {
 	w      *Writer
 	bySpec columnsFunc
 	update func() (map[string][]format.Column, error) // the columns of all files, by kind
 
 	mu    sync.Mutex
-	seen  map[output.Group][]format.Column // by crawl and kind: those of its spec that were joined
+	seen  map[output.Group][]format.Column // by crawl and kind: the columns of its spec that were joined
 	kinds map[string][]format.Column
 }
 
-// of implements columnsFunc. The commit log is read when a kind of a crawl has other columns than the last time.
+// of implements columnsFunc. It reads the commit log if the columns of a kind of a crawl differ
+// from the last time.
 func (s *schema) of(crawl, kind string, rev uint64) ([]format.Column, error) {
 	declared, err := s.bySpec(crawl, kind, rev)
 	if err != nil {
@@ -114,12 +115,12 @@ func (s *schema) of(crawl, kind string, rev uint64) ([]format.Column, error) {
 	return all, nil
 }
 
-// specTime bounds how long the records of a database wait for the spec that says what
-// their view has.
+// specTime bounds how long the records of a database wait for the spec with the columns of their
+// view.
 const specTime = 10 * time.Second
 
-// viewColumnsBy returns the columns of views. It is asked when records are committed, and
-// so after the end of ctx, too.
+// viewColumnsBy returns the columns of views. It is called when records are committed, and so also
+// after the end of ctx.
 func viewColumnsBy(ctx context.Context, specs *stages.Specs) columnsFunc {
 	return func(crawl, kind string, rev uint64) ([]format.Column, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), specTime)

@@ -17,37 +17,39 @@ import (
 	"seine/internal/output/format"
 )
 
-// Bounds of what is merged into one entry. They decide where merges begin: so of two processes that merge at the same
-// time, with logs of different length, the messages of one merge are all in one of the other, or in none.
+// Limits of one merged entry. They determine where merges begin: if two processes merge at the same
+// time, with logs of different length, all messages of one merge are in one of the other process's
+// merges, or in none.
 const (
 	mergedBytes   = 256 << 20 // of records, before compression
 	mergedRecords = 1 << 20
 )
 
-// CompactOptions say which output is compacted.
+// CompactOptions define which output is compacted.
 type CompactOptions struct {
 	Out  string // a directory, or s3://BUCKET/PREFIX
-	Name string // of the writer; empty for the only one there is
+	Name string // of the writer; empty for the only one in the output
 	S3   bucket.Options
 	Log  *slog.Logger
 
 	hook  output.Hook
-	bytes int64 // for mergedBytes in tests
+	bytes int64 // replaces mergedBytes in tests
 }
 
-// CompactTotals count what Compact did.
+// CompactTotals count the files that Compact handled.
 type CompactTotals struct {
-	Merged int // files that are no more
-	Made   int // files in their place
+	Merged int // files that were merged and removed
+	Made   int // files that replace them
 	Left   int // other files
 	Bytes  int64
 }
 
-// Compact merges the small files of an output. Consecutive entries of the log become one more entry, which stands for
-// them and names files with the same records: storing it is the commit, and it is one file or object as every entry is.
-// The records are in the same order; those of Parquet are sorted by URL in each row group. Then the merged files are
-// removed. The entries stay in the log, where owners of partitions find them, so a writer may be at work meanwhile.
-// Encrypted files, archives and objects are left alone, and entries with files that were deleted.
+// Compact merges the small files of an output. Consecutive entries of the log are replaced by one
+// merged entry, which names files with the same records: storing it is the commit, and it is one
+// file or object like every entry. The records keep their order; those of Parquet are sorted by URL
+// in each row group. Then the merged files are removed. The entries stay in the log for the owners
+// of partitions, so a writer may run meanwhile. Compact does not merge encrypted files, archives,
+// objects, and entries with deleted files.
 func Compact(ctx context.Context, o CompactOptions) (CompactTotals, error) {
 	if IsDatabase(o.Out) {
 		return CompactTotals{}, fmt.Errorf("%s: is a database, which has no files to merge", Redact(o.Out))
@@ -91,12 +93,12 @@ type compaction struct {
 	from      output.Output
 	deletions *output.Deletions
 	place     output.Merger
-	merges    []output.Name   // that are committed
-	live      map[string]bool // paths of the files that they have
+	merges    []output.Name   // committed ones
+	live      map[string]bool // paths of their files
 	totals    CompactTotals
 }
 
-// partition merges what there is of one partition.
+// partition merges the entries of one partition.
 func (c *compaction) partition(ctx context.Context, p int) (err error) {
 	to, refs, err := c.place.OpenMerge(p)
 	if err != nil {
@@ -122,7 +124,7 @@ func (c *compaction) partition(ctx context.Context, p int) (err error) {
 			}
 			run = nil
 		}
-		if deleted { // and other files, which stay as they are
+		if deleted { // its other files also stay as they are
 			c.keep(next)
 			c.totals.Left += len(next.Files)
 			continue
@@ -132,8 +134,8 @@ func (c *compaction) partition(ctx context.Context, p int) (err error) {
 	return c.merge(ctx, to, run)
 }
 
-// continues reports whether an entry is merged with those before it. It does not depend on what was merged before: a
-// merge is as large as what it stands for.
+// continues reports whether an entry is merged with those before it. It does not depend on earlier
+// merges: a merge has the size of the entries that it replaces.
 func (c *compaction) continues(run []*output.Commit, next *output.Commit) bool {
 	first, records, bytes := run[0], next.Records(), rawBytesOf(next)
 	for _, e := range run {
@@ -153,14 +155,14 @@ func rawBytesOf(c *output.Commit) (n int64) {
 	return n
 }
 
-// isMergeable reports whether all files of an entry can be read, and written by their names.
+// isMergeable reports whether all files of an entry can be read, and rewritten under their names.
 func isMergeable(c *output.Commit) bool {
 	return !slices.ContainsFunc(c.Files, func(f output.File) bool {
 		return !output.IsChunk(f.Path) || f.IndexOf != "" || ageencrypt.Is(f.Path) || format.IsArchive(f.Path)
 	})
 }
 
-// part is the files that become one: those of a group, in one format.
+// part is the set of files that become one file: those of a group, in one format.
 type part struct {
 	partKey
 	files []*output.File
@@ -179,7 +181,7 @@ func keyOf(f *output.File) partKey {
 	return key
 }
 
-// partsOf returns the files of some entries by what they become, in order.
+// partsOf groups the files of some entries by the file that they become, in order.
 func partsOf(run []*output.Commit) (parts []*part, files int) {
 	index := make(map[partKey]*part)
 	for _, e := range run {
@@ -197,7 +199,8 @@ func partsOf(run []*output.Commit) (parts []*part, files int) {
 	return parts, files
 }
 
-// merge commits the merge of some entries, unless that makes no file fewer, and removes their files.
+// merge commits the merge of some entries and removes their files, unless it would not reduce the
+// number of files.
 func (c *compaction) merge(ctx context.Context, to output.Partition, run []*output.Commit) error {
 	parts, files := partsOf(run)
 	if len(run) < 2 || len(parts) == files {
@@ -226,7 +229,7 @@ func (c *compaction) merge(ctx context.Context, to output.Partition, run []*outp
 	return errors.Join(c.hook.At(output.StepCommitted), c.remove(run))
 }
 
-// write makes one file of the records of several.
+// write makes one file from the records of several.
 func (c *compaction) write(ctx context.Context, to output.Partition, made *output.Commit, p *part) (output.File, error) {
 	var columns []format.Column
 	for _, f := range p.files {
@@ -255,11 +258,11 @@ func (c *compaction) write(ctx context.Context, to output.Partition, made *outpu
 	if err != nil {
 		return output.File{}, err
 	}
-	all[0].RawBytes = raw // which decides what is merged next, so it is that of the parts
+	all[0].RawBytes = raw // the total of the parts, since it determines later merges
 	return all[0], nil
 }
 
-// keep notes an entry that counts.
+// keep records an entry that stays valid.
 func (c *compaction) keep(e *output.Commit) {
 	if !e.Merged {
 		return
@@ -270,7 +273,7 @@ func (c *compaction) keep(e *output.Commit) {
 	}
 }
 
-// remove removes the files of entries that were merged.
+// remove removes the files of merged entries.
 func (c *compaction) remove(run []*output.Commit) error {
 	for _, e := range run {
 		for i := range e.Files {
@@ -285,8 +288,8 @@ func (c *compaction) remove(run []*output.Commit) error {
 	return nil
 }
 
-// tidy removes what a process that was killed has left: chunks whose entry a merge stands for, or that a merge has
-// made in another attempt. No entry will ever name them.
+// tidy removes the leftovers of killed processes: chunks of entries that a merge replaces, or that
+// another attempt of a merge has made. No entry will ever name them.
 func (c *compaction) tidy() error {
 	lister, ok := c.place.(output.Lister)
 	if !ok || len(c.merges) == 0 {

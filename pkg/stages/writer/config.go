@@ -15,7 +15,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Config is how a writer process is set up. The defaults are in the tags.
+// Config is the configuration of a writer process. The defaults are in the tags.
 type Config struct {
 	OutputConfig `embed:""`
 	Name         string             `help:"Name of the writer. Writers with the same name share the work; each name receives all records." default:"default" placeholder:"NAME"`
@@ -29,7 +29,7 @@ type Config struct {
 	Drain        crawlspec.Duration `help:"Time to finish in-flight work after the first signal." default:"20s" placeholder:"TIME"`
 }
 
-// OutputConfig is where the output goes, and in which form.
+// OutputConfig defines the destination and the form of the output.
 type OutputConfig struct {
 	Out     string         `basic:"" group:"output" help:"Output: a directory, s3://BUCKET/PREFIX, sqlite:FILE or postgres://USER@HOST/DATABASE." default:"./seine-out" placeholder:"DIR"`
 	Format  string         `basic:"" group:"output" help:"Output format: jsonl, jsonl.gz, jsonl.zst, json, csv, csv.gz, csv.zst, parquet, objects or objects.pretty (one file per record), or markdown (one file per page); default jsonl.zst. Only 'writer --from pages' takes objects.raw, warc, warc.gz (its default) and warc.zst." placeholder:"NAME"`
@@ -41,7 +41,7 @@ type OutputConfig struct {
 	S3      bucket.Options `embed:"" prefix:"s3-"`
 }
 
-// Help has examples of the flags of a OutputConfig.
+// Help has examples of the flags of an OutputConfig.
 const Help = `Output examples:
 
   --out ./seine-out --path '{crawl}/{kind}/dt={date}'
@@ -55,20 +55,20 @@ func DefaultConfig() Config { return defaults.Of[Config]() }
 var (
 	writerName = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,30}$`)
 
-	// What is read and not committed is not acknowledged. The server delivers
-	// nothing beyond MaxAckPending of that, and delivers it again after AckWait.
+	// Messages that are read and not committed are not acknowledged. The server delivers at most
+	// MaxAckPending of them, and redelivers them after AckWait.
 	consumer   = messages.PartitionConsumer("", "", 0)
 	maxRecords = consumer.MaxAckPending - 1024
 	maxAge     = consumer.AckWait - time.Minute
 )
 
-// slowBytes is what a chunk has at the default age at least, or it is left open until maxAge: a slow stream would
-// make a small file each minute.
+// slowBytes is the least size of a chunk at the default age. A smaller chunk is left open until
+// maxAge: otherwise a slow stream would make a small file each minute.
 const slowBytes = 4 << 20
 
-// withDefaults returns c with what it leaves out, which the place and the format
-// decide. Archives are wanted in large files, so they have what the server allows;
-// a batch of rows is in memory.
+// withDefaults returns c with defaults for omitted options, which depend on the destination and the
+// format. Archives should have large files, so they use the server's limits; a batch of rows is in
+// memory.
 func (c Config) withDefaults() Config {
 	records, size, age := 10000, crawlspec.Bytes(64<<20), crawlspec.Duration(time.Minute)
 	switch {
@@ -86,7 +86,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Validate names the first option that is wrong, and what would be right.
+// Validate returns an error for the first invalid option, with its valid values.
 func (c *Config) Validate() error {
 	d := c.withDefaults()
 	return d.validate()
@@ -126,10 +126,10 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// format is the format of files.
+// format returns the format of files.
 func (c *OutputConfig) format() string { return cmp.Or(c.Format, fileFormat) }
 
-// Validate names the first option that is wrong, and what would be right.
+// Validate returns an error for the first invalid option, with its valid values.
 func (c *OutputConfig) Validate() error {
 	if c.Out == "" {
 		return fmt.Errorf("--out: must name a directory, or s3://BUCKET/PREFIX, sqlite:FILE or postgres://…")
@@ -156,8 +156,8 @@ func (c *OutputConfig) Validate() error {
 	return c.S3.Validate(c.Out)
 }
 
-// path returns the template for the folders of the chunks. A format with columns
-// has those of one kind of record in a chunk.
+// path returns the template for the folders of the chunks. In a format with columns, each chunk has
+// one kind of record.
 func (c *OutputConfig) path() (output.Path, error) {
 	columns := format.HasColumns(c.format())
 	template := filePath

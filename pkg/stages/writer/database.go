@@ -14,14 +14,14 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// IsDatabase reports whether out names a database, where records are rows.
+// IsDatabase reports whether out names a database, in which records are rows.
 func IsDatabase(out string) bool { return sqlite.Is(out) || postgres.Is(out) }
 
-// Run is a row of the table runs of a database.
+// Run is a row of the runs table of a database.
 type Run = sqlsink.Run
 
-// SetRuns stores the figures of runs of crawls in the database that out names: see
-// IsDatabase. It creates missing tables.
+// SetRuns stores the figures of runs of crawls in a database. It creates missing tables. See
+// IsDatabase for the valid values of out.
 func SetRuns(ctx context.Context, out string, runs []Run) error {
 	if postgres.Is(out) {
 		return postgres.SetRuns(ctx, out, runs)
@@ -29,7 +29,7 @@ func SetRuns(ctx context.Context, out string, runs []Run) error {
 	return sqlite.SetRuns(ctx, out, runs)
 }
 
-// TableOf names the table or the view of a database that has the records of a kind.
+// TableOf returns the name of the table or view with the records of a kind.
 func TableOf(out, kind string) string {
 	if postgres.Is(out) {
 		return postgres.Table(out, sqlsink.TableOf(kind))
@@ -37,7 +37,7 @@ func TableOf(out, kind string) string {
 	return sqlsink.TableOf(kind)
 }
 
-// Directory is where on this machine the output is, "" if it is elsewhere.
+// Directory returns the local directory of the output, "" if the output is elsewhere.
 func (c *OutputConfig) Directory() string {
 	switch {
 	case sqlite.Is(c.Out):
@@ -56,8 +56,8 @@ func Redact(out string) string {
 	return out
 }
 
-// WithoutPassword returns out as it may be stored: it leads to the same place, for a reader that
-// has the password from elsewhere.
+// WithoutPassword returns out in a form that may be stored: it names the same destination, for a
+// reader that has the password from elsewhere.
 func WithoutPassword(out string) string {
 	if postgres.Is(out) {
 		return postgres.WithoutPassword(out)
@@ -65,8 +65,8 @@ func WithoutPassword(out string) string {
 	return out
 }
 
-// SamePlace reports whether a and b are called the same, but for secrets and options
-// that do not say which place it is.
+// SamePlace reports whether a and b name the same destination, ignoring secrets and options that do
+// not identify it.
 func SamePlace(a, b string) bool {
 	if postgres.Is(a) && postgres.Is(b) {
 		return postgres.Same(a, b)
@@ -74,18 +74,18 @@ func SamePlace(a, b string) bool {
 	return absolute(a) == absolute(b)
 }
 
-// Defaults that depend on the place.
+// Defaults that depend on the destination.
 const (
 	fileFormat    = "jsonl.zst"
 	filePath      = "{crawl}"
 	archiveFormat = "warc.gz"
-	// A batch of rows is in memory, once for each partition.
+	// A batch of rows is in memory, one for each partition.
 	rowBytes = crawlspec.Bytes(4 << 20)
-	// rowPath has records of one kind in a group, where they are rows.
+	// rowPath groups records by kind, since they are rows.
 	rowPath = "{crawl}/{kind}"
 )
 
-// validateDatabase names the first option that is wrong for a database.
+// validateDatabase returns an error for the first option that is invalid for a database.
 func (c *OutputConfig) validateDatabase() error {
 	check := sqlite.Validate
 	if postgres.Is(c.Out) {
@@ -106,7 +106,7 @@ func (c *OutputConfig) validateDatabase() error {
 	return c.S3.Validate(Redact(c.Out))
 }
 
-// closeSink ends the connections of a sink that has some.
+// closeSink closes the connections of a sink, if it has any.
 func closeSink(sink any) error {
 	c, ok := sink.(io.Closer)
 	if !ok {

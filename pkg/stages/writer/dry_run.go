@@ -16,20 +16,19 @@ import (
 	"seine/pkg/messages"
 )
 
-// CheckPlace reports, without making anything there, that the output cannot be
-// written: the place cannot be reached, is not for this user, or is another
-// writer's.
+// CheckPlace returns an error if the destination is unreachable, not writable for this user, or
+// belongs to another writer. It creates nothing there.
 func (c *Config) CheckPlace() error {
 	switch {
 	case IsDatabase(c.Out):
-		return nil // to look would be to make its tables
+		return nil // a check would create its tables
 	case bucket.Is(c.Out):
 		return bucket.Check(c.Out, c.Name, c.S3)
 	}
 	return dir.Check(c.Out, c.Name)
 }
 
-// WriteDryRun checks the place, and writes what would be written where.
+// WriteDryRun checks the destination, and prints what would be written where.
 func (c *Config) WriteDryRun(w io.Writer) error { return c.WriteDryRunOf(w, "CRAWL") }
 
 // WriteDryRunOf is WriteDryRun for one crawl, whose name is part of paths.
@@ -86,7 +85,7 @@ func (c *Config) WriteDryRunOf(w io.Writer, crawl string) error {
 	return nil
 }
 
-// example returns the path of a file of a crawl, with words for what only a record says.
+// example returns the path of a file of a crawl, with placeholders for fields of a record.
 func (f *fileLayout) example(crawl string) string {
 	stored := time.Now()
 	n := output.Name{StreamCreated: output.CreatedStamp(stored), First: 1}

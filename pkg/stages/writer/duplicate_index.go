@@ -24,8 +24,7 @@ import (
 // ErrInUse is returned when another process has the state directory open.
 var ErrInUse = errors.New("in use by another process")
 
-// identity is what tells records apart: the start of the SHA-256 of the
-// Nats-Msg-Id.
+// identity identifies a record: the start of the SHA-256 of the Nats-Msg-Id.
 type identity [output.IdentitySize]byte
 
 func identityOf(msgID string) identity {
@@ -33,26 +32,24 @@ func identityOf(msgID string) identity {
 	return identity(sum[:output.IdentitySize])
 }
 
-// A record that comes again is dropped by partitionWriter.isRepeat (partition_writer.go), which asks the index.
+// partitionWriter.isRepeat (partition_writer.go) uses the index to drop repeated records.
 
-// index answers which identities are in committed entries of a partition and a
-// life of the stream. It is a cache of the commit log, and safe for concurrent
-// use. Its keys are
+// index answers which identities are in committed entries of a partition and an incarnation of the
+// stream. It is a cache of the commit log, and safe for concurrent use. Its keys are
 //
 //	i <partition> <created> <identity>      one for each record
 //	m <partition> <created> <life> <first>  one for each entry it has, with its stamp
 //
-// An entry and its records are written in one batch. There is no write-ahead
-// log: batches reach the disk whole and in order, and the ones that did not
-// have no mark, so Sync finds them missing.
+// An entry and its records are written in one batch. There is no write-ahead log: batches reach the
+// disk completely and in order, and missing ones have no mark, so Sync finds them.
 type index struct {
 	db   *pebble.DB
 	lock io.Closer
-	ID   string // the same for as long as the directory lives
+	ID   string // the same for the lifetime of the directory
 }
 
-// openIndex opens the index in dir, or makes one there. Report is called with an error
-// of the disk, and with nil when it is over; it must return at once.
+// openIndex opens the index in dir, or creates it. It calls report with an error of the disk, and
+// with nil when it is over; report must return at once.
 func openIndex(dir string, log *slog.Logger, report func(error)) (*index, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -104,14 +101,14 @@ func openPebble(dir string, log *slog.Logger, report func(error)) (*pebble.DB, e
 	opts.Experimental.CompactionScheduler = pebblestate.Scheduler()
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
-		// A filter is read whole. It must stay small beside the cache.
+		// A filter is read as a whole. It must stay small compared to the cache.
 		opts.TargetFileSizes[i] = 2 << 20
 	}
 	return pebble.Open(dir, opts)
 }
 
-// Close writes what is in memory, unless the disk is in trouble: it can be had
-// from the commit log again. Then it closes the index.
+// Close flushes the memory, unless the disk does not respond: the commit log has the same data.
+// Then it closes the index.
 func (i *index) Close() error {
 	flushed, err := i.db.AsyncFlush()
 	if err == nil {
@@ -128,13 +125,13 @@ func (i *index) Close() error {
 
 const (
 	closeWait = 2 * time.Second
-	// flushWait is the wait between two attempts of Pebble to write a table,
-	// which it makes in a tight loop.
+	// flushWait is the delay between two attempts of Pebble to write a table, which it would
+	// otherwise make in a tight loop.
 	flushWait = 500 * time.Millisecond
 )
 
-// listen tells report about trouble with the disk, and nil once it is over.
-// Until then, Add waits when the memory for what is not written is full.
+// listen calls report with errors of the disk, and with nil once they are over. Until then, Add
+// blocks when the memory for unwritten data is full.
 func listen(report func(error)) *pebble.EventListener {
 	return &pebble.EventListener{
 		BackgroundError: func(err error) {
@@ -161,7 +158,7 @@ func (i *index) Has(p int, created time.Time, id identity) (bool, error) {
 	return true, closer.Close()
 }
 
-// Add learns a committed entry.
+// Add adds a committed entry.
 func (i *index) Add(r output.Ref, c *output.Commit) error {
 	b := i.db.NewBatchWithSize(len(c.Visits)/output.IdentitySize*48 + 128)
 	defer b.Close()
@@ -179,20 +176,20 @@ func (i *index) Add(r output.Ref, c *output.Commit) error {
 	return nil
 }
 
-// Sync makes the index hold, of partition p, exactly the entries given, all of
-// which are of the life of the stream that began at created.
+// Sync makes the index hold exactly the given entries for partition p. They must all be of the
+// incarnation of the stream that began at created.
 func (i *index) Sync(p int, created time.Time, refs []output.Ref, read func(output.Ref) (*output.Commit, error)) error {
 	have, other, err := i.marks(p, created)
 	if err != nil {
 		return err
 	}
-	same := 0 // entries that it has as they are
+	same := 0 // entries that the index has unchanged
 	for _, r := range refs {
 		if stamp, ok := have[string(markKey(r.Name, created))]; ok && stamp == r.Stamp {
 			same++
 		}
 	}
-	if other || same < len(have) { // of another stream, or of an entry that was replaced or removed
+	if other || same < len(have) { // it has entries of another stream, or entries that were replaced or removed
 		if err := i.forget(p); err != nil {
 			return err
 		}
@@ -213,8 +210,8 @@ func (i *index) Sync(p int, created time.Time, refs []output.Ref, read func(outp
 	return nil
 }
 
-// marks returns the stamps of the entries that the index has of p, and whether
-// it has any of another life of the stream.
+// marks returns the stamps of the entries of p in the index, and whether it has any of another
+// incarnation of the stream.
 func (i *index) marks(p int, created time.Time) (have map[string]string, other bool, err error) {
 	all := prefix('m', p)
 	it, err := i.db.NewIter(&pebble.IterOptions{LowerBound: all, UpperBound: after(all)})
@@ -236,7 +233,7 @@ func (i *index) marks(p int, created time.Time) (have map[string]string, other b
 	return have, other, nil
 }
 
-// forget removes all that the index has of p.
+// forget removes all entries of p from the index.
 func (i *index) forget(p int) error {
 	b := i.db.NewBatch()
 	defer b.Close()
@@ -269,8 +266,7 @@ func markKey(n output.Name, created time.Time) []byte {
 	return binary.BigEndian.AppendUint64(k, n.First)
 }
 
-// after returns the first key beyond all that begin with prefix, which begins
-// with a letter.
+// after returns the first key after all keys with a prefix, which must begin with a letter.
 func after(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
 	for i := len(end) - 1; ; i-- {

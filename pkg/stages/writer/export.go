@@ -21,14 +21,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// exportName is what an export is called where it has its log. No writer is.
+// exportName is the name of an export in the log of its target. Writers may not use it.
 const exportName = "export"
 
-// ExportOptions say what is exported, and where to.
+// ExportOptions define the source, the target and the filter of an export.
 type ExportOptions struct {
 	From       string // an output: a directory, or s3://BUCKET/PREFIX
 	FromS3     bucket.Options
-	Identities ageencrypt.Identities // to read it with, if it is encrypted
+	Identities ageencrypt.Identities // to decrypt it with, if it is encrypted
 	Filter     output.Filter
 	To         OutputConfig
 	// Progress, if set, is called after each commit.
@@ -38,7 +38,7 @@ type ExportOptions struct {
 	hook output.Hook
 }
 
-// ExportTotals count what an export did.
+// ExportTotals count the commits and files of an export.
 type ExportTotals struct {
 	Commits int // of the source
 	Done    int // of them, by this run
@@ -48,12 +48,11 @@ type ExportTotals struct {
 	Bytes   int64
 }
 
-// Export writes what was committed in one place to another, in another form. Each
-// entry of the source's log becomes one of the same name in the target's, by the
-// commit protocol of the package comment; so it can be killed at any moment, and
-// what is in the target's log is never made again. It returns when all entries
-// that it found at the start are there. A commit has as many records as that of
-// the source, so of objects it may have more than a writer's.
+// Export writes the committed output of one place to another, in another form. Each entry of the
+// source's log becomes one with the same name in the target's, by the commit protocol of the
+// package comment. So it can be killed at any moment, and committed entries of the target are never
+// written again. It returns when all entries that it found at the start are exported. A commit has
+// as many records as that of the source, so with objects it may have more than a writer's.
 func Export(ctx context.Context, o ExportOptions) (ExportTotals, error) {
 	x, err := o.open()
 	if err != nil {
@@ -83,7 +82,7 @@ type export struct {
 	sink   output.Sink
 	refs   []output.Ref // of the source
 	temp   string
-	// latest tells which entries count, of objects that were replaced.
+	// latest returns which entries count for objects that were replaced.
 	latest    func() (*output.Expected, error)
 	deletions *output.Deletions
 	open      atomic.Int64
@@ -133,13 +132,13 @@ func (o ExportOptions) open() (*export, error) {
 	return x, nil
 }
 
-// checkReadable reports, before the target is made, that the files of a place have no
-// records that can be read back, as those of an archive: its first file tells.
+// checkReadable returns an error if the source's files have no readable records, like those of an
+// archive. It checks the first file, before the target is created.
 func checkReadable(source output.Output, refs []output.Ref, from string) error {
 	for _, r := range refs {
 		c, err := source.Read(r)
 		if err != nil || len(c.Files) == 0 {
-			continue // it is called when it is its turn
+			continue // the error is reported when the entry is exported
 		}
 		if err := format.CheckReadable(ageencrypt.PlainName(c.Files[0].Path)); err != nil && len(c.Files[0].Columns) == 0 {
 			return fmt.Errorf("%s: %s: %w", from, c.Files[0].Path, err)
@@ -149,7 +148,7 @@ func checkReadable(source output.Output, refs []output.Ref, from string) error {
 	return nil
 }
 
-// checkPlaces refuses databases, and a target that is the source, or in it, or around it.
+// checkPlaces refuses databases, and a target that is the source, is inside it, or contains it.
 func (o *ExportOptions) checkPlaces() error {
 	if IsDatabase(o.From) || IsDatabase(o.To.Out) {
 		return errors.New("an export is from files to files: what is in a database is exported by its own tools (COPY, .dump), and a writer of another name fills one from the stream")
@@ -175,7 +174,7 @@ func (o *ExportOptions) checkPlaces() error {
 
 func byPartition(refs []output.Ref) [][]output.Ref {
 	var all [][]output.Ref
-	for i, r := range refs { // they are in order
+	for i, r := range refs { // refs are in order
 		if i == 0 || r.Partition != refs[i-1].Partition {
 			all = append(all, nil)
 		}
@@ -214,7 +213,7 @@ func (x *export) partition(ctx context.Context, refs []output.Ref) (err error) {
 	return nil
 }
 
-// exportTarget is a partition of the target that is open.
+// exportTarget is an open partition of the target.
 type exportTarget struct {
 	output.Partition
 	epoch string
@@ -228,7 +227,7 @@ func (t *exportTarget) close() error {
 	return t.Close()
 }
 
-// enter opens the target for the life of the stream that c is of.
+// enter opens the target for the incarnation of the stream in c.
 func (x *export) enter(t *exportTarget, c *output.Commit) error {
 	epoch := output.CreatedStamp(c.Created)
 	if t.Partition != nil && t.epoch == epoch {
@@ -248,9 +247,9 @@ func (x *export) enter(t *exportTarget, c *output.Commit) error {
 	return nil
 }
 
-// before returns the last message that the target has of the stream of c and of what is before the end of c, 0 if
-// there is none. Where c is a merge, that may be in the middle of it. It returns an error if an entry of the target is
-// not what this export would make.
+// before returns the last message of the target from the stream of c up to the end of c, 0 if there
+// is none. If c is a merge, that may be in the middle of it. It returns an error if an entry of the
+// target differs from what this export would write.
 func (x *export) before(t *exportTarget, c *output.Commit) (uint64, error) {
 	i := len(t.refs) - 1
 	for ; i >= 0; i-- {
@@ -273,8 +272,8 @@ func (x *export) before(t *exportTarget, c *output.Commit) (uint64, error) {
 	return have.LastSeq, nil
 }
 
-// exported returns how many records of each file that merges those of some entries, by what it merges, are of messages
-// up to before: the first ones, as they are in order.
+// exported returns, for each merged file, how many of its records are of messages up to before.
+// These are the first records, since records are in order.
 func (x *export) exported(c *output.Commit, before uint64) (map[partKey]int, error) {
 	records := make(map[partKey]int)
 	all, ok := x.source.Log.(output.Merger)
@@ -312,7 +311,7 @@ func describe(f *output.Filter) string {
 	return fmt.Sprintf("the kind %s of the crawl %s", f.Kind, f.Crawl)
 }
 
-// commit exports what of one entry is of messages after before.
+// commit exports the part of one entry that is of messages after before.
 func (x *export) commit(to output.Partition, c *output.Commit, before uint64) error {
 	made := &output.Commit{
 		Partition: c.Partition, Created: c.Created, Incarnation: c.Incarnation, FirstSeq: max(c.FirstSeq, before+1), LastSeq: c.LastSeq, Stored: c.Stored,
@@ -365,8 +364,8 @@ func (x *export) count(do func(*ExportTotals)) {
 	}
 }
 
-// wants reports whether a file may have records that are exported, and is there:
-// an object may have been replaced since.
+// wants reports whether a file may have records to export, and exists: an object may have been
+// replaced since.
 func (x *export) wants(c *output.Commit, f *output.File) (bool, error) {
 	if f.IndexOf != "" || x.Filter.Crawl != "" && f.Crawl != x.Filter.Crawl {
 		return false, nil
@@ -392,7 +391,7 @@ func kindOf(f *output.File, line []byte) string {
 	return messages.RecordKind(nil, line)
 }
 
-// copyFile adds the records of a file that are wanted, without so many at its beginning.
+// copyFile adds the wanted records of a file, after skipping the first exported ones.
 func (x *export) copyFile(to *fileSet, c *output.Commit, f *output.File, exported int) error {
 	return format.ReadFile(x.source, f, x.Identities, func(line []byte) error {
 		if exported--; exported >= 0 {
@@ -402,13 +401,13 @@ func (x *export) copyFile(to *fileSet, c *output.Commit, f *output.File, exporte
 		if x.Filter.Kind != "" && rec.Kind != x.Filter.Kind {
 			return nil
 		}
-		// Its own sequence is not known; what counts is the order.
+		// The record's own sequence is unknown; only the order matters.
 		err := to.add(x.form.group(f.Crawl, rec, c.Partition), rec, c.FirstSeq+uint64(to.records))
 		return errors.Join(err, x.hook.At(output.StepAppended))
 	})
 }
 
-// storeManifests lists what a place has.
+// storeManifests stores the manifests of a destination.
 func storeManifests(sink output.Sink, name, temp string) error {
 	log, hasLog := sink.(output.Log)
 	store, keeps := sink.(output.ManifestStore)

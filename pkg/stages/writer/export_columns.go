@@ -7,9 +7,8 @@ import (
 	"seine/internal/output/format"
 )
 
-// columns returns the columns of the records of a kind: those that all of them
-// have, since what is exported has no spec. That takes a look at each of them,
-// once.
+// columns returns the columns of the records of a kind, inferred from all of them, since an export
+// has no spec. That reads each record once.
 func (x *export) columns(crawl, kind string, _ uint64) ([]format.Column, error) {
 	x.inferring.Lock()
 	defer x.inferring.Unlock()

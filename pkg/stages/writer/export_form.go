@@ -8,7 +8,7 @@ import (
 	"seine/internal/output"
 )
 
-// formOf returns the form in which an export writes, with the defaults of what is not given.
+// formOf returns the form of an output, with defaults for omitted options.
 func formOf(to *OutputConfig) *output.Form {
 	full := to.Effective()
 	return &output.Form{
@@ -17,8 +17,8 @@ func formOf(to *OutputConfig) *output.Form {
 	}
 }
 
-// checkForm refuses a place with an export in another form: what is there would not be made
-// again, and what is new would be beside it in two forms. The newest entry speaks for all.
+// checkForm refuses a target with an export in another form: its files would not be written again,
+// and new ones would have another form. It checks only the newest entry.
 func (x *export) checkForm() error {
 	log, ok := x.sink.(output.Log)
 	if !ok {
@@ -39,7 +39,7 @@ func (x *export) checkForm() error {
 	return fmt.Errorf("--to %s: has an export with other flags: %s: name another directory, or use those flags", x.To.Out, strings.Join(other, "; "))
 }
 
-// differences tells in what two forms differ, by the flags that say it.
+// differences lists how two forms differ, by their flags.
 func differences(there, here *output.Form) (all []string) {
 	yes := map[bool]string{true: "given", false: "not given"}
 	for _, f := range []struct{ flag, there, here string }{

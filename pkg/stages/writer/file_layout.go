@@ -14,21 +14,21 @@ import (
 	"seine/pkg/messages"
 )
 
-// fileLayout is how records become files: chunks of many, or an object of each.
+// fileLayout defines how records become files: chunks of many records, or one object for each.
 type fileLayout struct {
 	path   output.Path
 	format format.Format
 	body   format.Body // of objects; nil for chunks
 	key    output.Key  // of objects
-	sealed bool        // what is written is encrypted
-	// archive is set for files that people put together with those of other crawls.
+	sealed bool        // files are encrypted
+	// archive is set for files that users combine with those of other crawls.
 	archive bool
 	// parsed is set for records that readers parse as part of a whole file or object.
 	parsed bool
 }
 
-// newFileLayout returns the form that p sets up, or names the option that is wrong.
-// Columns are for the formats that have some.
+// newFileLayout returns the layout of p, or an error for the first invalid option. columns is used
+// by formats with columns.
 func newFileLayout(p *OutputConfig, columns columnsFunc) (*fileLayout, error) {
 	if IsDatabase(p.Out) {
 		path, err := output.ParsePath(rowPath)
@@ -82,7 +82,7 @@ func objectsForm(p *OutputConfig, body format.Body, to ageencrypt.Recipients) (*
 	return &fileLayout{body: body, key: key, sealed: to.Any(), parsed: true}, nil
 }
 
-// fit makes the form one for the place that s is.
+// fit returns the layout adapted to the destination s.
 func (f *fileLayout) fit(s output.Sink) *fileLayout {
 	if d, ok := s.(interface{ FoldsCase() bool }); ok && d.FoldsCase() {
 		folded := *f
@@ -92,7 +92,7 @@ func (f *fileLayout) fit(s output.Sink) *fileLayout {
 	return f
 }
 
-// group returns the group of a record. Objects are no groups.
+// group returns the group of a record. Objects have none of their own.
 func (f *fileLayout) group(crawl string, rec *format.Record, partition int) output.Group {
 	if f.body != nil {
 		return output.Group{Crawl: crawl, Kind: rec.Kind}
@@ -100,7 +100,7 @@ func (f *fileLayout) group(crawl string, rec *format.Record, partition int) outp
 	return f.path.Group(&output.KeyRecord{Crawl: crawl, Kind: rec.Kind, Partition: partition, Stored: rec.Stored, Data: knownOf(rec)})
 }
 
-// knownOf is what is known of a record, as JSON: of a page, what its message says of it.
+// knownOf returns the data of a record as JSON; for a page, its header.
 func knownOf(rec *format.Record) []byte {
 	if rec.Page != nil {
 		return []byte(rec.Header.Get(messages.HeaderPage))
@@ -108,9 +108,9 @@ func knownOf(rec *format.Record) []byte {
 	return rec.Data
 }
 
-// ext returns what the name of a file of a crawl ends in, of a stream that was created
-// then. Files of archives go into collections with those of other crawls, where their names
-// alone tell them apart: so each has eight characters of its crawl and its stream before that.
+// ext returns the extension for the files of a crawl, from a stream created at a time. Archive
+// files are collected with those of other crawls, where only their names distinguish them: so
+// theirs have eight characters that identify the crawl and the stream.
 func (f *fileLayout) ext(format, crawl string, created time.Time) string {
 	if !f.archive {
 		return format

@@ -15,7 +15,7 @@ import (
 	"seine/internal/output/format"
 )
 
-// fileSet is the files of one commit that is being made. One goroutine uses it.
+// fileSet holds the files of one commit in progress. It is used by one goroutine.
 type fileSet struct {
 	form *fileLayout
 	log  output.Partition
@@ -25,7 +25,7 @@ type fileSet struct {
 	created time.Time
 
 	chunks  map[output.Group]*openChunk
-	objects output.Objects // nil until there is one
+	objects output.Objects // nil until the first object
 	records int
 	raw     int64 // bytes of the records, before compression
 }
@@ -44,14 +44,13 @@ func newFileSet(f *fileLayout, log output.Partition, n output.Name, open *atomic
 	return &fileSet{form: f, log: log, name: n, open: open, created: created, chunks: make(map[output.Group]*openChunk)}
 }
 
-// noKeyError says why a record cannot be an object. It is the record's fault.
+// noKeyError is the reason why a record cannot be an object. The record is at fault.
 type noKeyError struct{ error }
 
-// Unwrap returns why.
+// Unwrap returns the reason.
 func (e *noKeyError) Unwrap() error { return e.error }
 
-// add writes a record, made of the message with that sequence, to the file where
-// it belongs.
+// add writes a record, made from the message with that sequence, to its file.
 func (s *fileSet) add(g output.Group, rec *format.Record, sequence uint64) error {
 	raw := int64(len(rec.Data)) + 1
 	var err error
@@ -68,8 +67,8 @@ func (s *fileSet) add(g output.Group, rec *format.Record, sequence uint64) error
 	return nil
 }
 
-// append writes a record to the chunk of its group, and returns by how much that
-// has grown, before compression.
+// append writes a record to the chunk of its group, and returns the growth of the chunk before
+// compression.
 func (s *fileSet) append(g output.Group, rec *format.Record) (raw int64, err error) {
 	c := s.chunks[g]
 	if c == nil {
@@ -87,7 +86,7 @@ func (s *fileSet) append(g output.Group, rec *format.Record) (raw int64, err err
 	return raw, nil
 }
 
-// grown returns by how much a record has made the chunk grow, before compression.
+// grown returns the growth of the chunk by a record, before compression.
 func (c *openChunk) grown(rec *format.Record) int64 {
 	if m, ok := unwrapEncoder(c.enc).(format.Measured); ok {
 		return m.Raw() - c.raw
@@ -95,7 +94,7 @@ func (c *openChunk) grown(rec *format.Record) int64 {
 	return int64(len(rec.Data)) + 1
 }
 
-// unwrapEncoder returns the encoder below an encryption.
+// unwrapEncoder returns the encoder inside an encryption.
 func unwrapEncoder(enc format.Encoder) format.Encoder {
 	if e, ok := enc.(interface{ Unwrap() format.Encoder }); ok {
 		return e.Unwrap()
@@ -103,7 +102,7 @@ func unwrapEncoder(enc format.Encoder) format.Encoder {
 	return enc
 }
 
-// dropEmpty discards a chunk that was begun for a record which is not in it.
+// dropEmpty discards a chunk that was begun for a record that was not added.
 func (s *fileSet) dropEmpty(g output.Group) {
 	if c := s.chunks[g]; c != nil && c.records == 0 {
 		c.Abandon()
@@ -130,7 +129,7 @@ func (s *fileSet) create(g output.Group) (*openChunk, error) {
 	return c, nil
 }
 
-// put makes a record an object.
+// put stores a record as an object.
 func (s *fileSet) put(o output.Object, rec *format.Record) error {
 	path, err := s.form.key.Path(&output.KeyRecord{
 		ID: rec.ID, Crawl: o.Crawl, Kind: o.Kind, Partition: s.name.Partition, Stored: rec.Stored, Data: knownOf(rec),
@@ -158,12 +157,12 @@ func (s *fileSet) put(o output.Object, rec *format.Record) error {
 	return err
 }
 
-// urlOf returns the URL that a record names, "" if it names none.
+// urlOf returns the url field of a record, "" if it has none.
 func urlOf(data []byte) string {
 	var r struct {
 		URL string `json:"url"`
 	}
-	_ = jsontext.Unmarshal(data, &r) // what has no such text has none
+	_ = jsontext.Unmarshal(data, &r) // a record without such a text has no URL
 	return r.URL
 }
 
@@ -184,7 +183,7 @@ func (s *fileSet) finish() ([]output.File, error) {
 			return nil, err
 		}
 		f.Records, f.RawBytes = c.records, c.raw
-		if t, ok := c.enc.(format.Tabular); ok { // not below an encryption: the log is in the clear
+		if t, ok := c.enc.(format.Tabular); ok { // not inside an encryption: the log is not encrypted
 			f.Columns = t.Columns()
 		}
 		for f.Kind = range c.kinds { // the only one
@@ -204,7 +203,7 @@ func (s *fileSet) finish() ([]output.File, error) {
 	return files, nil
 }
 
-// fill finishes the files, and has c name them.
+// fill finishes the files, and sets them in c.
 func (s *fileSet) fill(c *output.Commit) (err error) {
 	if c.Files, err = s.finish(); err != nil {
 		return fmt.Errorf("commit %s: %w", c.Name(), err)
@@ -213,7 +212,7 @@ func (s *fileSet) fill(c *output.Commit) (err error) {
 	return nil
 }
 
-// abandon removes what is not finished, and lets go of the rest.
+// abandon removes unfinished files, and releases the others.
 func (s *fileSet) abandon() {
 	for _, c := range s.chunks {
 		c.Abandon()

@@ -14,28 +14,28 @@ import (
 	"seine/pkg/stages"
 )
 
-// inputStream is a stream that can be written, and what its messages are.
+// inputStream is a stream that can be written, and how its messages are interpreted.
 type inputStream struct {
 	stream  string
 	subject string // second token of its subjects
 	// ofPartition returns the filter for the messages of one partition.
 	ofPartition func(p int) string
-	// check says why a message is no record.
+	// check returns an error if a message is not a valid record.
 	check func(header nats.Header, payload []byte) error
-	// kind returns the kind of the record in a message that was not checked.
+	// kind returns the kind of the record in an unchecked message.
 	kind func(m *stages.Message) string
-	// isPages is whether the messages are those of PAGES.
+	// isPages is set for PAGES.
 	isPages bool
 }
 
-// pages is PAGES: pages, chained or not, and what else was answered.
+// pages is PAGES: pages, chained or not, and other responses.
 var pages = inputStream{
 	stream: messages.StreamPages, subject: messages.AnyKind, check: checkPage,
 	kind: kindOfExchange, ofPartition: func(p int) string { return messages.SubjectAny("*", p) },
 	isPages: true,
 }
 
-// id returns what tells the record in a message from others.
+// id returns the identity of the record in a message.
 func (in *inputStream) id(header nats.Header) string {
 	if in.isPages {
 		return messages.PageID(header)
@@ -43,8 +43,8 @@ func (in *inputStream) id(header nats.Header) string {
 	return header.Get(nats.MsgIdHdr)
 }
 
-// checkInput says why a message is no record. Of what readers parse as a whole, a record with HeaderRecord is parsed
-// here as well: it would spoil the others.
+// checkInput returns an error if a message is not a valid record. If readers parse whole files, it
+// also parses a record with HeaderRecord: an invalid one would spoil the others.
 func (w *partitionWriter) checkInput(m *stages.Message) error {
 	err := w.w.from.check(m.Header, m.Data)
 	if err == nil && w.form.parsed && !w.w.from.isPages && !json.Valid(m.Data) {
@@ -55,8 +55,8 @@ func (w *partitionWriter) checkInput(m *stages.Message) error {
 
 var errNotJSON = errors.New("record is not valid JSON")
 
-// leavesOut reports whether a message is one that the form of the output has no place for: only an
-// archive has the answers beside the pages too.
+// leavesOut reports whether the form of the output omits a message: only an archive has responses
+// other than pages.
 func (c *Config) leavesOut(m *stages.Message) bool {
 	return c.From == format.FromPages && messages.IsAnswer(m.Subject) && !format.IsArchive(c.Format)
 }
@@ -68,7 +68,7 @@ func kindOfExchange(m *stages.Message) string {
 	return messages.KindPage
 }
 
-// sources are the streams by what they are called in --from.
+// sources are the streams by their values in --from.
 var sources = map[string]inputStream{
 	"records": {
 		stream: messages.StreamRecords, subject: "records", check: messages.CheckRecord, kind: func(m *stages.Message) string { return messages.RecordKind(m.Header, m.Data) },
@@ -93,9 +93,8 @@ func checkPage(header nats.Header, payload []byte) error {
 	return err
 }
 
-// pageOf takes apart a message that was checked. What is opened of it is read to
-// its end whatever becomes of ctx: a chunk in which a page ends in the middle
-// would be lost.
+// pageOf returns the page in a checked message. Its body is read to the end even if ctx is done: a
+// chunk with an incomplete page would be lost.
 func pageOf(ctx context.Context, b *stages.Bus, header nats.Header, payload []byte) (*format.Page, error) {
 	page, err := messages.DecodePage(header)
 	if err != nil {
@@ -114,8 +113,8 @@ func pageOf(ctx context.Context, b *stages.Bus, header nats.Header, payload []by
 	return p, nil
 }
 
-// noteExactness says once of each crawl whose pages were not archived that they
-// could have been.
+// noteExactness logs, once for each crawl without archived pages, that they could have been
+// archived.
 func (w *Writer) noteExactness(p *format.Page) {
 	if p.Head != nil {
 		return

@@ -15,29 +15,28 @@ import (
 type lagWatch struct{ *Writer }
 
 const (
-	// lagEvery is how often a writer looks how far behind it is.
+	// lagEvery is how often a writer checks its lag.
 	lagEvery = 5 * time.Second
-	// lagShare is the part of a stream's limit that a writer may hold back before
-	// it warns: from there on it slows the crawl down.
+	// lagShare is the share of a stream's limit that a writer may hold back before it warns, since
+	// from there on it slows the crawl down.
 	lagShare = 0.5
-	// pressShare is the part at which open files are finished early. What is in them
-	// is not acknowledged, so the stream cannot let go of it; sixteen files of 1 GiB
-	// would be more than it holds, and the crawl would be stalled until their age
-	// ends them.
+	// pressShare is the share at which open files are finished early. Their messages are not
+	// acknowledged, so the stream cannot drop them; sixteen files of 1 GiB would exceed its limit,
+	// and the crawl would be stalled until the files reach their age.
 	pressShare = 0.25
-	// bodiesShare is how full the store of large bodies is when files are finished
-	// early: the bodies of pages in them must stay as well.
+	// bodiesShare is how full the store of large bodies is when files are finished early: the
+	// bodies of their pages must also be kept.
 	bodiesShare = 0.75
 )
 
 // lag is how far a writer is behind.
 type lag struct {
-	messages uint64  // not committed yet, of the partitions that are owned
+	messages uint64  // uncommitted, of the owned partitions
 	share    float64 // of the stream's limit that they hold back
 }
 
-// run looks at the lag until ctx is done, and whether the name is still bound to
-// the place of this process: if not, it calls unbound.
+// run checks the lag, and the binding of the writer's name, until ctx is done. If the name is bound
+// to another output, it calls unbound.
 func (lw lagWatch) run(ctx context.Context, unbound context.CancelCauseFunc) {
 	for sleep.For(ctx, lw.lagEvery) == nil {
 		if err := (binder{lw.Writer}).stillBound(ctx); err != nil {
@@ -57,7 +56,7 @@ func (lw lagWatch) run(ctx context.Context, unbound context.CancelCauseFunc) {
 	}
 }
 
-// lag asks the server how far behind the partitions are that are owned.
+// lag queries the server for the lag of the owned partitions.
 func (lw lagWatch) lag(ctx context.Context) (l lag, err error) {
 	s, err := lw.bus.JS.Stream(ctx, lw.from.stream)
 	if err != nil {
@@ -80,8 +79,8 @@ func (lw lagWatch) lag(ctx context.Context) (l lag, err error) {
 	return l, nil
 }
 
-// retainedShare estimates which part of a stream's limit the messages after floor are, by
-// the mean size of all.
+// retainedShare estimates the share of a stream's limit that the messages after floor use, by the
+// mean size of all.
 func retainedShare(info *jetstream.StreamInfo, floor uint64) float64 {
 	st, limit := info.State, info.Config.MaxBytes
 	if limit <= 0 || st.Msgs == 0 || floor >= st.LastSeq {
@@ -101,8 +100,7 @@ func (lw lagWatch) bodiesFull(ctx context.Context) bool {
 	return info.Config.MaxBytes > 0 && float64(info.State.Bytes) > bodiesShare*float64(info.Config.MaxBytes)
 }
 
-// noteLag tells people once that the writer holds up the crawl, and once that it
-// does not any more.
+// noteLag logs once that the writer slows down the crawl, and once that it no longer does.
 func (lw lagWatch) noteLag(l lag) {
 	lw.mu.Lock()
 	defer lw.mu.Unlock()
@@ -116,8 +114,8 @@ func (lw lagWatch) noteLag(l lag) {
 	}
 }
 
-// Lagging returns that the writer holds back the crawl, nil while it does not. It
-// is safe for concurrent use.
+// Lagging returns an error while the writer slows down the crawl, and nil otherwise. It is safe for
+// concurrent use.
 func (w *Writer) Lagging() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,12 +133,13 @@ func (w *Writer) owned() []int {
 	return all
 }
 
-// consumer is what partition p is read by.
+// consumer returns the consumer of partition p.
 func (w *Writer) consumer(p int) jetstream.ConsumerConfig {
 	return messages.PartitionConsumer(messages.ConsumerWriter+"-"+w.cfg.Name, w.from.subject, p)
 }
 
-// Flush has all open files finished, as soon as their partitions come to it. Await waits for that, or until ctx is done.
+// Flush signals all partitions to finish their open files. await waits until they have, or until
+// ctx is done.
 func (w *Writer) Flush() (await func(ctx context.Context)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +149,7 @@ func (w *Writer) Flush() (await func(ctx context.Context)) {
 		select {
 		case c <- done:
 			all = append(all, done)
-		default: // already logged
+		default: // a flush is pending already
 		}
 	}
 	return func(ctx context.Context) {
@@ -163,8 +162,8 @@ func (w *Writer) Flush() (await func(ctx context.Context)) {
 	}
 }
 
-// flushSignal returns what tells partition p to finish its files, until leave is
-// called. It closes what it receives when it has.
+// flushSignal returns the channel that signals partition p to finish its files, until leave is
+// called. The receiver closes the received channel when it has.
 func (w *Writer) flushSignal(p int) (told <-chan chan struct{}, leave func()) {
 	c := make(chan chan struct{}, 1)
 	w.mu.Lock()

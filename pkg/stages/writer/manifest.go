@@ -12,28 +12,26 @@ import (
 )
 
 const (
-	// manifestEvery is how often manifests are stored of crawls of which
-	// something was committed.
+	// manifestEvery is how often the manifests of crawls with new commits are stored.
 	manifestEvery = 5 * time.Minute
-	// manifestShare is how many times longer than it takes to store them the
-	// writer waits at least before it does so again.
+	// manifestShare is the least delay before the next storing, as a multiple of the time that the
+	// last one took.
 	manifestShare = 50
 )
 
-// manifests keeps the manifests of what this process commits. They are copies of
-// the log: when one cannot be stored, the output is as good.
+// manifests keeps the manifests of this process's commits. They are copies of the log: the output
+// is complete without them.
 type manifests struct {
 	w     *Writer
 	mu    sync.Mutex // of made and kinds
 	made  *output.Manifests
 	kinds map[string][]format.Column // of all files that made has read
 	store output.ManifestStore
-	// compared is set once it is known which manifests a process that was killed
-	// left without its last commits.
+	// compared is set once the manifests that a killed process left outdated have been determined.
 	compared bool
 }
 
-// openManifests returns nil for a place that keeps none.
+// openManifests returns nil for a destination without manifests.
 func (w *Writer) openManifests() (*manifests, error) {
 	log, hasLog := w.sink.(output.Log)
 	store, keeps := w.sink.(output.ManifestStore)
@@ -49,7 +47,7 @@ func (w *Writer) openManifests() (*manifests, error) {
 	return m, nil
 }
 
-// close lets go of the file.
+// close closes the file.
 func (m *manifests) close() error {
 	if m == nil {
 		return nil
@@ -57,7 +55,8 @@ func (m *manifests) close() error {
 	return m.made.Close()
 }
 
-// columns returns those of all committed files, by kind, unless stop returns an error meanwhile.
+// columns returns the columns of all committed files by kind, unless stop returns an error
+// meanwhile.
 func (m *manifests) columns(stop func() error) (map[string][]format.Column, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,8 +64,8 @@ func (m *manifests) columns(stop func() error) (map[string][]format.Column, erro
 	return maps.Clone(m.kinds), err
 }
 
-// keep stores manifests now and then until ctx is done, and once more when the
-// partitions are abandoned, unless soon is done before.
+// keep stores manifests regularly until ctx is done, and again when the partitions are released,
+// unless soon is done before.
 func (m *manifests) keep(ctx, soon context.Context) {
 	if m == nil {
 		<-ctx.Done()
@@ -86,10 +85,9 @@ func (m *manifests) keep(ctx, soon context.Context) {
 	}
 }
 
-// storeAll stores the manifest of every crawl of which something was committed
-// since the last time, and, the first time, of those whose last commits were made
-// by a process that was killed. Several processes may; the last one has read what
-// the others committed. Only at the end a crawl can be complete.
+// storeAll stores the manifest of every crawl with commits since the last time and, the first time,
+// of those whose last commits were made by a killed process. Several processes may do so; the last
+// one has read the commits of the others. A crawl can be complete only at the end.
 func (m *manifests) storeAll(ctx context.Context, end bool) {
 	crawls, complete := m.w.takeUnlisted(end)
 	if len(crawls) == 0 && m.compared {
@@ -114,8 +112,8 @@ func (m *manifests) storeAll(ctx context.Context, end bool) {
 	}
 }
 
-// takeUnlisted returns the crawls whose manifests are older than their commits,
-// and at the end those that are complete, too.
+// takeUnlisted returns the crawls whose manifests are older than their commits and, at the end,
+// also the complete ones.
 func (w *Writer) takeUnlisted(end bool) (crawls []string, complete map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,8 +134,8 @@ func (w *Writer) unlist(crawls ...string) {
 	}
 }
 
-// MarkComplete says that a crawl has ended, and that every record of it was read: its
-// manifest is marked complete once Run has committed them and ends.
+// MarkComplete records that a crawl has ended, and that all its records were read: its manifest is
+// marked complete once Run has committed them and ends.
 func (w *Writer) MarkComplete(crawl string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

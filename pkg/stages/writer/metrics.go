@@ -33,8 +33,8 @@ var (
 	}, []string{"writer"})
 )
 
-// begin has the figures of a writer there from the start: the rate of one that
-// begins with its first event misses that.
+// begin creates the metrics of a writer at the start: the rate of a series that begins with its
+// first event misses that event.
 func begin(name string) {
 	for _, c := range []*prometheus.CounterVec{recordsTotal, filesTotal, repeatsTotal, badTotal, failuresTotal} {
 		c.WithLabelValues(name)

@@ -12,10 +12,11 @@ import (
 	"seine/internal/output/format"
 )
 
-// An output is a directory, or a place with a scheme. A name that looks like a file or like an unknown scheme is
-// refused, and the error says what to write instead.
+// An output is a directory, or a destination with a scheme. A name that looks like a file or like
+// an unknown scheme is refused, and the error names the right one.
 
-// checkPlace refuses a place that is no bucket and no database, and was not meant as a directory.
+// checkPlace refuses a destination that is neither a bucket nor a database, and was not meant as a
+// directory.
 func checkPlace(out string) error {
 	if !bucket.Is(out) {
 		if write, told := intended(out); write != "" {
@@ -39,15 +40,16 @@ func checkPlace(out string) error {
 
 const sqliteFile = "sqlite"
 
-// fileEnds are ends of the names of files that no format has, and what comes closest to them.
+// fileEnds are file extensions without a format, and the closest format.
 var fileEnds = map[string]string{
 	".db": sqliteFile, ".db3": sqliteFile, ".sqlite": sqliteFile, ".sqlite3": sqliteFile,
 	".ndjson": "jsonl", ".txt": "jsonl", ".tsv": "csv", ".xls": "csv", ".xlsx": "csv",
 	".arrow": "parquet", ".avro": "parquet", ".duckdb": "parquet", ".feather": "parquet", ".orc": "parquet", ".pq": "parquet",
 }
 
-// FileMeant returns the format of the file that a place was meant as, and its name without that; "" if it is none. A
-// directory that is there, or that is named with a slash at its end, is one.
+// FileMeant returns the format of the file that out was probably meant as, and its name without the
+// extension; "" if it was not meant as a file. An existing directory, or a name that ends with a
+// slash, is a directory.
 func FileMeant(out string) (stem, name string) {
 	lower, end := strings.ToLower(out), strings.ToLower(filepath.Ext(out))
 	name = format.NameOf(lower)
@@ -68,7 +70,7 @@ func FileMeant(out string) (stem, name string) {
 	return stem, name
 }
 
-// schemes are prefixes that people may try, and the right ones.
+// schemes are prefixes that users may try, and the right ones.
 var schemes = map[string]string{
 	"s3": bucket.Scheme, "s3a": bucket.Scheme, "s3n": bucket.Scheme, "sqlite": "sqlite:", "postgres": dsn, "postgresql": dsn, "pg": dsn, "psql": dsn,
 	"file": "file:", "duckdb": "DIR --format parquet",
@@ -82,13 +84,15 @@ const (
 )
 
 var (
-	// schemeOf begins what was hardly meant as a directory: gs://bucket, mysql://host/db, s3:/bucket.
+	// schemeOf matches names that were hardly meant as a directory: gs://bucket, mysql://host/db,
+	// s3:/bucket.
 	schemeOf = lazyregexp.New(`^([A-Za-z][A-Za-z0-9+.-]+):/+`)
-	// keywords are how libpq names a database without a scheme.
+	// keywords matches libpq's connection strings without a scheme.
 	keywords = lazyregexp.New(`(^|\s)(host|dbname|service)=`)
 )
 
-// intended returns the place that was probably meant by out, "" if out is a place, and out without a password.
+// intended returns the destination that was probably meant by out, "" if out is valid, and out
+// without a password.
 func intended(out string) (write, shown string) {
 	if keywords().MatchString(out) {
 		return dsn, "…"

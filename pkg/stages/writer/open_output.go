@@ -14,8 +14,8 @@ import (
 	"seine/internal/output/sqlite"
 )
 
-// openSink makes sure that the writer that c sets up can write, alone. A new place for output has a
-// case here, in OutputWriters and in readLog; a new format is package format's.
+// openSink opens the output for a writer, exclusively. A new kind of destination needs a case here,
+// in OutputWriters and in readLog; a new format belongs to package format.
 func openSink(c *Config, log *slog.Logger, h output.Hook) (output.Sink, error) {
 	switch {
 	case bucket.Is(c.Out):
@@ -28,9 +28,8 @@ func openSink(c *Config, log *slog.Logger, h output.Hook) (output.Sink, error) {
 	return dir.Open(c.Out, c.Name, log, h)
 }
 
-// OpenOutput returns what the writer called name has committed in a directory, in
-// S3 or in a database, or the only one there is if name is empty. It is to be
-// closed.
+// OpenOutput returns the committed output of the writer called name in a directory, in S3 or in a
+// database, or of the only one if name is empty. The caller must close it.
 func OpenOutput(out, name string, o bucket.Options) (output.Output, error) {
 	if err := o.Validate(Redact(out)); err != nil {
 		return output.Output{}, err
@@ -45,7 +44,7 @@ func OpenOutput(out, name string, o bucket.Options) (output.Output, error) {
 	return output.Output{Log: log}, nil
 }
 
-// OutputWriters returns the names of the writers that have committed in a place, sorted.
+// OutputWriters returns the names of the writers with commits in a destination, sorted.
 func OutputWriters(out string, o bucket.Options) (names []string, err error) {
 	switch {
 	case bucket.Is(out):
@@ -76,8 +75,8 @@ func readLog(out, name string, o bucket.Options) (output.Log, error) {
 	return dir.Read(out, name)
 }
 
-// ReadCommits returns the commit log of the writer that c sets up. There is
-// none before its first run.
+// ReadCommits returns the commit log of the writer. It does not exist before the writer's first
+// run.
 func (c *Config) ReadCommits() ([]output.Commit, error) {
 	o, err := OpenOutput(c.Out, c.Name, c.S3)
 	if err != nil {
@@ -87,8 +86,9 @@ func (c *Config) ReadCommits() ([]output.Commit, error) {
 	return all, errors.Join(err, o.Close())
 }
 
-// CheckOpens reports, before anything is started, that an output in S3 or in a database cannot be written: it is not
-// there, it is not for these credentials, or not for a writer of this name. It makes or changes tables if need be.
+// CheckOpens returns an error if an output in S3 or in a database cannot be written, before
+// anything is started: it does not exist, the credentials do not allow it, or it belongs to another
+// writer. It creates or changes tables if needed.
 func (c *Config) CheckOpens() error {
 	sink, err := openSink(c, slog.New(slog.DiscardHandler), nil)
 	if err != nil {

@@ -19,31 +19,31 @@ import (
 	"seine/pkg/stages"
 )
 
-// partitionWriter is one stay in a partition, from the last commit on.
+// partitionWriter writes a partition from its last commit on.
 type partitionWriter struct {
 	w    *Writer
 	p    int
 	log  output.Partition
 	form *fileLayout
-	// lives are the lives of the stream that the log knows, by epoch and number.
+	// lives are the incarnations of the stream in the log, by epoch and number.
 	lives map[lifeKey]time.Time
-	now   lifeKey // the one being read
-	// handled is where the reader stands: everything up to there is committed or
-	// in the open set.
+	now   lifeKey // the incarnation being read
+	// handled is the position of the reader: everything up to there is committed or in the open
+	// set.
 	handled messages.Position
-	to      *messages.Position // where to end; nil where only the context ends it
-	set     *pendingCommit     // nil when nothing is open
+	to      *messages.Position // where to end; nil if only the context ends it
+	set     *pendingCommit     // nil if nothing is open
 	full    *time.Timer
 	commits int
 }
 
-// lifeKey is the part of a Name that tells lives of the stream apart.
+// lifeKey is the part of a Name that identifies an incarnation of the stream.
 type lifeKey struct {
 	epoch string
 	n     int
 }
 
-// openPartition enters p, and finds where it continues.
+// openPartition opens p, and determines where to continue.
 func (w *Writer) openPartition(ctx context.Context, p int) (*partitionWriter, error) {
 	stream, err := w.bus.JS.Stream(ctx, w.from.stream)
 	if err != nil {
@@ -61,12 +61,13 @@ func (w *Writer) openPartition(ctx context.Context, p int) (*partitionWriter, er
 	return s, nil
 }
 
-// errPartitions is returned where records of a page were committed in another partition than they come in now.
+// errPartitions is returned if a commit was made with another number of partitions: records of a
+// page may have been in another partition.
 var errPartitions = errors.New("it was committed when the streams had another number of partitions: restore the bucket " +
 	messages.BucketMeta + " from a backup, or begin a new installation and write to a new output")
 
-// resume learns from the log where the life of the stream that began at created
-// has been read up to, and what has been written of it.
+// resume determines from the log up to where the stream created at created has been read, and
+// brings the index up to date.
 func (w *partitionWriter) resume(created time.Time, refs []output.Ref) error {
 	w.handled = messages.Position{Created: created}
 	last := make(map[lifeKey]output.Ref) // refs are in order
@@ -103,7 +104,7 @@ func (w *partitionWriter) resume(created time.Time, refs []output.Ref) error {
 	return w.w.index.Sync(w.p, created, same, w.log.Read)
 }
 
-// unused returns the key for another life of a stream created then.
+// unused returns the key for another incarnation of a stream with that creation time.
 func (w *partitionWriter) unused(created time.Time) lifeKey {
 	k := lifeKey{epoch: output.CreatedStamp(created)}
 	for ; ; k.n++ {
@@ -113,7 +114,7 @@ func (w *partitionWriter) unused(created time.Time) lifeKey {
 	}
 }
 
-// run writes what the reader gives until ctx is done, then commits what is open.
+// run writes the reader's messages until ctx is done, then commits the open set.
 func (w *partitionWriter) run(ctx context.Context) error {
 	w.full = time.NewTimer(0)
 	w.full.Stop()
@@ -155,9 +156,9 @@ func (w *partitionWriter) loop(ctx context.Context, messages <-chan *partition.R
 		}
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) { // a dead letter was not stored
 			if w.set != nil && w.set.partial {
-				return nil // a part of its batch is in the set, which is done again whole
+				return nil // the set has a part of a batch, which is read again as a whole
 			}
-			continue // before anything was done with its message
+			continue // nothing was done with its message
 		}
 		if err != nil {
 			return err
@@ -165,8 +166,8 @@ func (w *partitionWriter) loop(ctx context.Context, messages <-chan *partition.R
 	}
 }
 
-// handle takes one message to the open set, and commits the set when it is full. A batch is
-// taken whole: no commit ends within it.
+// handle adds one message to the open set, and commits the set when it is full. A batch is added as
+// a whole: no commit ends within it.
 func (w *partitionWriter) handle(ctx context.Context, m *partition.ReaderMessage) error {
 	if err := w.checkIncarnation(m); err != nil {
 		return err
@@ -199,7 +200,7 @@ func (w *partitionWriter) handle(ctx context.Context, m *partition.ReaderMessage
 	return nil
 }
 
-// input is a message that may be a record, and where it would go.
+// input is a message that may be a record, and its group.
 type input struct {
 	*stages.Message
 	rec   *format.Record
@@ -212,8 +213,8 @@ func (w *partitionWriter) inputOf(m *stages.Message) input {
 	return input{m, rec, w.form.group(messages.CrawlOf(m.Subject), rec, w.p)}
 }
 
-// hasNoRoom reports that what is open must be committed before the messages are taken: they would make it larger than
-// it may be, or open a chunk too many.
+// hasNoRoom reports whether the open set must be committed before the messages are added: they
+// would exceed its limit, or open too many chunks.
 func (w *partitionWriter) hasNoRoom(taken []input) bool {
 	if w.set == nil {
 		return false
@@ -221,7 +222,7 @@ func (w *partitionWriter) hasNoRoom(taken []input) bool {
 	return w.set.messages+len(taken) > w.mostMessages() || slices.ContainsFunc(taken, func(in input) bool { return w.isCrowded(in.group) })
 }
 
-// addAll does with what m holds what is to be done.
+// addAll adds the records in m, or sends it to DEAD.
 func (w *partitionWriter) addAll(ctx context.Context, m *partition.ReaderMessage, taken []input, broken error) error {
 	if broken != nil {
 		return w.rejectToDead(ctx, &m.Message, broken)
@@ -237,18 +238,18 @@ func (w *partitionWriter) addAll(ctx context.Context, m *partition.ReaderMessage
 	return nil
 }
 
-// errStreamRecreated ends a stay in a partition whose stream was made again. The log knows
-// where the new one continues.
+// errStreamRecreated ends the writing of a partition whose stream was re-created. The log
+// determines where the new one continues.
 var errStreamRecreated = errors.New("the stream was re-created")
 
-// checkIncarnation notices that m is not of the life that was read until now.
+// checkIncarnation detects a message of another incarnation than the one being read.
 func (w *partitionWriter) checkIncarnation(m *partition.ReaderMessage) error {
 	same := m.Position.Created.Equal(w.handled.Created)
 	if same && m.Sequence > w.handled.Sequence {
 		return nil
 	}
 	if w.set != nil {
-		w.set.last = nil // its acknowledgement would be taken for one of the new life
+		w.set.last = nil // its acknowledgement would count for the new incarnation
 	}
 	if err := w.commit(); err != nil {
 		return err
@@ -256,14 +257,14 @@ func (w *partitionWriter) checkIncarnation(m *partition.ReaderMessage) error {
 	if !same {
 		return errStreamRecreated
 	}
-	w.lives[w.now] = w.handled.Created // the number is taken, even if nothing was committed
+	w.lives[w.now] = w.handled.Created // the number is used even if nothing was committed
 	w.now = w.unused(w.handled.Created)
 	w.handled = messages.Position{Created: w.handled.Created}
 	w.w.log.Warn("stream lost its tail, what it has now goes to new files", "partition", w.p, "life", w.now.n)
 	return nil
 }
 
-// addRecord does with a message what is to be done: it is a record, a repeat, or bad.
+// addRecord handles a message as a record, a repeat, or an invalid record.
 func (w *partitionWriter) addRecord(ctx context.Context, created time.Time, in input) error {
 	m, rec := in.Message, in.rec
 	if err := cmp.Or(messages.CheckCrawl(in.group.Crawl), w.checkInput(m)); err != nil {
@@ -313,14 +314,14 @@ func (w *partitionWriter) isRepeat(created time.Time, id identity) (bool, error)
 	return w.w.index.Has(w.p, created, id)
 }
 
-// cannotBeWritten reports whether a record will never be written, and has left no
-// trace in its chunk.
+// cannotBeWritten reports whether a record can never be written, and has left no trace in its
+// chunk.
 func cannotBeWritten(err error) bool {
 	_, refused := errors.AsType[*format.RefusedError](err)
 	return refused && stages.IsPoison(err)
 }
 
-// rejectToDead has m in DEAD instead of the output.
+// rejectToDead sends m to DEAD instead of the output.
 func (w *partitionWriter) rejectToDead(ctx context.Context, m *stages.Message, why error) error {
 	if err := w.publishDead(ctx, m, why); err != nil {
 		return err
@@ -335,7 +336,7 @@ func (w *partitionWriter) publishDead(ctx context.Context, m *stages.Message, wh
 	return w.w.pub.Publish(ctx, stages.DeadLetter(messages.StageWriter, m, why))
 }
 
-// about is what a line about a message has.
+// about returns the log attributes of a message.
 func about(m *stages.Message) []any {
 	id := m.Header.Get(nats.MsgIdHdr)
 	subject := stages.SubjectOfRecord(id)
@@ -345,11 +346,11 @@ func about(m *stages.Message) []any {
 	return append(subject.LogAttrsIn(m.Header), "subject", m.Subject, "sequence", m.Sequence, "id", id)
 }
 
-// maxOpen bounds the chunks that a process writes at the same time, and so its
-// memory, however many crawls there are. A partition may always have one.
+// maxOpen bounds the chunks that a process writes at the same time, and so its memory, however many
+// crawls it writes. A partition may always have one.
 const maxOpen = 64
 
-// isCrowded reports that another chunk would be one too many.
+// isCrowded reports whether another chunk would exceed maxOpen.
 func (w *partitionWriter) isCrowded(g output.Group) bool {
 	return w.form.body == nil && w.set != nil && len(w.set.chunks) > 0 && w.set.chunks[g] == nil && w.w.open.Load() >= maxOpen
 }
@@ -358,11 +359,11 @@ func (w *partitionWriter) name(first uint64) output.Name {
 	return output.Name{Partition: w.p, StreamCreated: w.now.epoch, Incarnation: w.now.n, First: first}
 }
 
-// maxObjects bounds the objects of a commit, and so its entry, which names them,
-// and the time that it takes.
+// maxObjects bounds the objects of a commit, and so the size of its entry and its duration.
 const maxObjects = 1000
 
-// mostMessages is how many messages a commit has at most, but for one that is a larger batch.
+// mostMessages returns the maximum number of messages of a commit, except for a single larger
+// batch.
 func (w *partitionWriter) mostMessages() int {
 	if w.form.body != nil {
 		return min(w.w.cfg.ChunkRecords, maxObjects)
@@ -374,7 +375,8 @@ func (w *partitionWriter) isFull() bool {
 	return w.set.messages >= w.mostMessages() || w.set.raw >= int64(w.w.cfg.ChunkBytes)
 }
 
-// commitAged commits the open set at the age of chunks. Where that depends on the pace, a small set waits once more.
+// commitAged commits the open set at the age of chunks. If that age is the default, a small set
+// stays open until slowAge.
 func (w *partitionWriter) commitAged() error {
 	if more := w.w.slowAge - time.Duration(w.w.cfg.ChunkAge); w.set != nil && !w.set.waited && w.set.raw < slowBytes && more > 0 {
 		w.set.waited = true
@@ -384,9 +386,8 @@ func (w *partitionWriter) commitAged() error {
 	return w.commit()
 }
 
-// commit makes the open set part of the output: steps 2 to 4 of the package
-// comment. The set is gone after it; after an error only the log knows whether
-// it was committed.
+// commit makes the open set part of the output: steps 2 to 4 of the package comment. Afterwards the
+// set is gone; after an error only the log shows whether it was committed.
 func (w *partitionWriter) commit() error {
 	set := w.set
 	if set == nil || set.messages == 0 {

@@ -5,11 +5,11 @@ import (
 	"seine/internal/streams/partition"
 )
 
-// pendingCommit is what came after the last commit.
+// pendingCommit holds the messages after the last commit.
 type pendingCommit struct {
 	*fileSet
 	first    uint64                   // sequence of the first message
-	last     *partition.ReaderMessage // nil where it must not be acknowledged
+	last     *partition.ReaderMessage // nil if it must not be acknowledged
 	messages int
 	partial  bool // it has a part of a batch, and must not be committed
 	waited   bool // it was small at the default age

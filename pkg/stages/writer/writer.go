@@ -38,39 +38,39 @@ type Writer struct {
 	lagEvery         time.Duration
 
 	sink    output.Sink
-	binding output.Binding // of the name, to this place
+	binding output.Binding // of the name to this destination
 	index   *index
 	open    atomic.Int64 // chunks being written, of all partitions
 	// columnsOf is nil for a format without columns.
 	columnsOf columnsFunc
-	// entered is closed once the place of the output is this process's.
+	// entered is closed once this process has exclusive access to the output.
 	entered  chan struct{}
 	entering sync.Once
-	// inexact are the crawls of which it was said that their pages are not archived.
+	// inexact are the crawls for which noteExactness has logged.
 	inexact sync.Map
 
 	mu             sync.Mutex
-	handled        map[int]messages.Position  // by partition that is owned: read up to there
+	handled        map[int]messages.Position  // by owned partition: position of the reader
 	partitionErr   map[int]error              // by partition: why it is waiting
-	committedAt    map[int]messages.Position  // by partition: the end of the last commit that is known
-	troubleSince   time.Time                  // any of them waits
+	committedAt    map[int]messages.Position  // by partition: end of the last known commit
+	troubleSince   time.Time                  // since when any of them waits
 	ixErr          error                      // why the index is waiting
-	lagging        error                      // that the writer holds back the crawl
-	flushSignals   map[int]chan chan struct{} // by partition that is read: finish what is open
+	lagging        error                      // set while the writer slows down the crawl
+	flushSignals   map[int]chan chan struct{} // by partition that is read: to finish its files
 	place          interface{ Waiting() string }
 	totals         Totals
 	staleManifests map[string]bool // crawls whose manifests are older than their commits
 	complete       map[string]bool // crawls that have ended, with all records read
 }
 
-// Totals is what a Writer has committed since it was made.
+// Totals counts the commits of a Writer.
 type Totals struct {
 	Records  int64 // in committed files
 	Files    int64
 	Bytes    int64 // of committed files
 	RawBytes int64 // of the records in them, before compression
-	Repeats  int64 // records that came again and were dropped
-	Bad      int64 // messages that were no records and went to DEAD
+	Repeats  int64 // repeated records that were dropped
+	Bad      int64 // invalid messages that went to DEAD
 }
 
 // Waiting names the views of a database that cannot be updated while records are written, and why; "" means all are up to date.
@@ -109,10 +109,10 @@ func New(cfg Config, bus *stages.Bus) (*Writer, error) {
 	return w, nil
 }
 
-// Run writes until ctx is done; then it commits what is open and returns. The
-// error it returns then says what could not be committed, which the stream
-// still holds. It returns early when the output or the state directory cannot
-// be used, or the commit log is damaged or of another number of partitions.
+// Run writes until ctx is done; then it commits the open sets and returns. The error then describes
+// what could not be committed, which the stream still holds. It returns early when the output or
+// the state directory cannot be used, or the commit log is damaged or of another number of
+// partitions.
 func (w *Writer) Run(ctx context.Context) error {
 	lists, unfollow, err := w.prepare(ctx)
 	if err != nil {
@@ -126,7 +126,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	defer unbound(nil)
 	late, cancel := doneAfter(ctx, time.Duration(w.cfg.Drain))
 	defer cancel()
-	// A long log may take longer to list than there is time: then it is not.
+	// If a long log takes longer to list than the remaining time, it is not listed.
 	soon, giveUp := doneAfter(ctx, time.Duration(w.cfg.Drain)/2)
 	defer giveUp()
 	done := make(chan error, 1)
@@ -134,7 +134,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	select {
 	case err = <-done:
 	case <-late.Done():
-		// The disk hangs. What holds on to the index must be left as it is.
+		// The disk hangs. Goroutines may still use the index, so it must not be closed.
 		return fmt.Errorf("write records: not done %s after the signal: what is not committed is still in the stream", w.cfg.Drain)
 	}
 	if err != nil {
@@ -147,8 +147,8 @@ func (w *Writer) Run(ctx context.Context) error {
 	return errors.Join(err, w.Err(), w.index.Close(), closeSink(w.sink))
 }
 
-// runPartitions writes the partitions that this writer owns, and keeps the manifests until it
-// owns none any more, or soon is done.
+// runPartitions writes the partitions that this writer owns, and keeps the manifests until it no
+// longer owns any, or soon is done.
 func (w *Writer) runPartitions(ctx context.Context, lists *manifests, soon context.Context) error {
 	leases := partition.Leases{
 		Bus: w.bus, Group: "writer-" + w.cfg.Name, Owner: w.index.ID, Partitions: w.bus.Layout.Partitions,
@@ -166,8 +166,8 @@ func (w *Writer) runPartitions(ctx context.Context, lists *manifests, soon conte
 	return leases.Run(ctx)
 }
 
-// prepare opens what a run needs, or nothing after an error. The manifests are closed by
-// who keeps them, the rest by Run.
+// prepare opens the resources of a run, or none after an error. The keeper of the manifests closes
+// them, Run closes the others.
 func (w *Writer) prepare(ctx context.Context) (lists *manifests, unfollow func(), err error) {
 	if err := installation.Check(w.cfg.State, w.bus.Installation(), w.cfg.Adopt); err != nil {
 		return nil, nil, err
@@ -210,8 +210,8 @@ func doneAfter(ctx context.Context, d time.Duration) (context.Context, context.C
 	return late, func() { stop(); cancel() }
 }
 
-// own writes partition p until ctx is done. After a failure it waits, and
-// starts again from the last commit.
+// own writes partition p until ctx is done. After a failure it waits, and restarts from the last
+// commit.
 func (w *Writer) own(ctx context.Context, p int) error {
 	for wait := w.minWait; ; wait = min(2*wait, w.maxWait) {
 		committed, err := w.write(ctx, p, nil)
@@ -244,17 +244,17 @@ func (w *Writer) own(ctx context.Context, p int) error {
 	}
 }
 
-// takenTries is how often a name may be taken that is unused when the log is read; and
-// againTime how long it may take to write again what was to be committed at the end.
+// takenTries bounds the attempts when a name turns out to be taken that was unused in the log;
+// againTime bounds the time to write again what was to be committed at the end.
 const (
 	takenTries = 3
 	againTime  = time.Minute
 )
 
-// writeAgain writes partition p from its last commit on. The log knows by now whose entry
-// has the name: one of this stream, or of another that was created in the same second, as
-// crawls have that begin together and write into one database. At the end it goes no
-// further than it had come.
+// writeAgain writes partition p from its last commit on. The log now shows whose entry has the
+// name: one of this stream, or of another that was created in the same second, for example by
+// crawls that start together and write to one database. At the end it stops at the position that
+// was reached before.
 func (w *Writer) writeAgain(ctx context.Context, p int) (committed bool, err error) {
 	w.mu.Lock()
 	to := w.handled[p]
@@ -268,8 +268,8 @@ func (w *Writer) writeAgain(ctx context.Context, p int) (committed bool, err err
 	return w.write(ctx, p, &to)
 }
 
-// write opens partition p and writes it until ctx is done, something fails, or it has come
-// to a position, if there is one.
+// write opens partition p and writes it until ctx is done, an error occurs, or it has reached to,
+// unless that is nil.
 func (w *Writer) write(ctx context.Context, p int, to *messages.Position) (committed bool, err error) {
 	s, err := w.openPartition(ctx, p)
 	if err != nil {
@@ -287,10 +287,10 @@ func (w *Writer) write(ctx context.Context, p int, to *messages.Position) (commi
 	return s.commits > 0, errors.Join(err, s.log.Close())
 }
 
-// openError is trouble that is over as soon as the partition could be opened.
+// openError is an error that ends as soon as the partition can be opened.
 type openError struct{ error }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *openError) Unwrap() error { return e.error }
 
 func (w *Writer) fail(p int, err error) {
@@ -313,8 +313,8 @@ func (w *Writer) indexTrouble(err error) {
 	w.ixErr = err
 }
 
-// Entered is closed once the writer is in a partition of its output, and so has the place:
-// no writer of another stream has.
+// Entered returns a channel that is closed once the writer has opened a partition of its output,
+// and so has the output: no writer of another stream has it.
 func (w *Writer) Entered() <-chan struct{} { return w.entered }
 
 func (w *Writer) opened(p int) {
@@ -326,7 +326,7 @@ func (w *Writer) opened(p int) {
 	}
 }
 
-// leave forgets p. What could not be committed stays known when Run ends.
+// leave forgets p. Errors of uncommitted records are kept for the end of Run.
 func (w *Writer) leave(run context.Context, p int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -336,8 +336,8 @@ func (w *Writer) leave(run context.Context, p int) {
 	}
 }
 
-// resumed notes where p is read from. If that is further than this process knew of, a commit that looked failed has
-// got through.
+// resumed records the position from which p is read. If that is after the last known commit, a
+// commit that seemed to fail has succeeded.
 func (w *Writer) resumed(p int, at messages.Position) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -383,14 +383,14 @@ func (t *Totals) add(o Totals) {
 	t.Repeats, t.Bad = t.Repeats+o.Repeats, t.Bad+o.Bad
 }
 
-// Totals returns what has been committed. It is safe for concurrent use.
+// Totals returns the totals of all commits. It is safe for concurrent use.
 func (w *Writer) Totals() Totals {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.totals
 }
 
-// Err returns why partitions are waiting, nil if none is. It answers at once.
+// Err returns why partitions are waiting, nil if none is. It returns at once.
 func (w *Writer) Err() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -403,7 +403,7 @@ func (w *Writer) Err() error {
 	return errors.Join(errs...)
 }
 
-// Trouble is Err, with how long any partition has been waiting.
+// Trouble returns Err, and since when any partition has been waiting.
 func (w *Writer) Trouble() (since time.Time, err error) {
 	err = w.Err()
 	w.mu.Lock()
@@ -411,9 +411,9 @@ func (w *Writer) Trouble() (since time.Time, err error) {
 	return w.troubleSince, err
 }
 
-// CaughtUp reports whether this process has read everything that its stream holds
-// now, of every partition: it is committed, or will be when Run ends. It is
-// false while another process owns a partition with messages.
+// CaughtUp reports whether this process has read everything that its stream holds now, in every
+// partition: it is committed, or will be when Run ends. It is false while another process owns a
+// partition with messages.
 func (w *Writer) CaughtUp(ctx context.Context) (bool, error) {
 	w.mu.Lock()
 	handled := maps.Clone(w.handled)
