@@ -16,9 +16,9 @@ import (
 	"seine/pkg/stages/parser"
 )
 
-// Fetcher runs the fetcher stage as a command, with the options of the process, and
-// returns its exit code. With --chain the process is a parser too, to which the
-// fetcher hands its pages in memory; extractors are of that.
+// Fetcher runs the fetcher stage as a command, with the options of the process, and returns its
+// exit code. With --chain the process is also a parser, which receives the fetcher's pages in
+// memory; extractors belong to that parser.
 func Fetcher(extractors ...parser.Extractor) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -28,8 +28,8 @@ func Fetcher(extractors ...parser.Extractor) int {
 		&o, &o.Common, o.run)
 }
 
-// gcPercent lets the collector run half as often as usual: little of a fetcher's
-// heap stays, and limitMemory bounds the rest.
+// gcPercent makes the garbage collector run half as often as usual: little of a fetcher's heap
+// stays in use, and limitMemory bounds the rest.
 const gcPercent = 200
 
 type fetcherOptions struct {
@@ -40,7 +40,7 @@ type fetcherOptions struct {
 	extractors []parser.Extractor
 }
 
-// Validate names the first flag that is wrong.
+// Validate returns an error for the first invalid flag.
 func (o *fetcherOptions) Validate() error {
 	if err := o.Config.Validate(); err != nil {
 		return err
@@ -67,14 +67,14 @@ func (o *fetcherOptions) run(ctx context.Context, env process.Env) error {
 	})
 }
 
-// chained is a fetcher and the parser that it hands its pages to.
+// chained is a fetcher and the parser that receives its pages.
 type chained struct {
 	fetcher *fetcher.Fetcher
 	parser  *parser.Parser
 	bus     *stages.Bus
 }
 
-// Run runs both. The one that ends by itself ends the other.
+// Run runs both until ctx is done or one of them returns an error.
 func (c chained) Run(ctx context.Context) error {
 	if err := stages.Announce(c.bus, messages.StageParser, version.Number, ""); err != nil {
 		return err
@@ -85,11 +85,11 @@ func (c chained) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// ofParser is what a chained parser takes beside a fetcher: pages, and what is made of them.
+// ofParser is the memory of a chained parser beside a fetcher: pages and its output.
 const ofParser = 128 << 20
 
-// limitMemory makes the collector work harder rather than let the process grow
-// past what its flags allow.
+// limitMemory sets a memory limit, so that the garbage collector runs more often instead of letting
+// the process exceed what its flags allow.
 func (o *fetcherOptions) limitMemory() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return

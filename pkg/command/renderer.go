@@ -24,7 +24,7 @@ type rendererOptions struct {
 	Browser render.Config `embed:""`
 }
 
-// Validate names the first flag that is wrong.
+// Validate returns an error for the first invalid flag.
 func (o *rendererOptions) Validate() error {
 	return cmp.Or(o.Config.Validate(), o.Browser.Validate())
 }

@@ -17,27 +17,31 @@ import (
 	"seine/pkg/stages"
 )
 
-// StageConfig describes a stage that is not one of Seine's.
+// StageConfig describes a custom stage.
 type StageConfig struct {
-	// Name of the stage: lower-case letters, digits and hyphens. Its processes share a durable consumer of this name, and what they
-	// cannot handle goes to DEAD under it.
+	// Name of the stage: lower-case letters, digits and hyphens. Its processes share a durable
+	// consumer with this name, and messages that they cannot handle go to DEAD under it.
 	Name string
 	// About is the text above the flags in --help.
 	About string
-	// Stream is the stream that it reads, such as messages.StreamRecords. A stage that is new begins with the oldest message there.
+	// Stream is the stream to read, such as messages.StreamRecords. A new stage begins with the
+	// oldest message of the stream.
 	Stream string
-	// Subject filters what it reads, such as "seine.records.news.*"; "" is all of the stream.
+	// Subject filters the stream, such as "seine.records.news.*"; "" reads all of it.
 	Subject string
-	// Handle handles a message, and returns what to publish before that is acknowledged. Each message of a batch comes by itself. Handle is
-	// called from several goroutines, may be called again with the same message, and must return when ctx is done. After an error the
-	// message, or the batch that it is of, comes again, and goes to DEAD after five tries; after stages.PoisonError the message goes there alone.
+	// Handle handles a message, and returns the messages to publish before it is acknowledged. Each
+	// message of a batch is handled separately. Handle is called from several goroutines, may be
+	// called again with the same message, and must return when ctx is done. After an error the
+	// message, or its batch, is redelivered, and goes to DEAD after five tries; after
+	// stages.PoisonError only the message goes there.
 	Handle func(ctx context.Context, m *stages.Message) ([]*nats.Msg, error)
 }
 
 var validName = lazyregexp.New(`^[a-z][a-z0-9-]{0,63}$`)
 
-// Stage runs a stage as a command, with the options of the process, and returns its exit code. It waits for NATS and for a frontier, serves
-// metrics and health, and finishes what it holds at the first signal. It returns 2 for a StageConfig that cannot work.
+// Stage runs a stage as a command, with the options of the process, and returns its exit code. It
+// waits for NATS and for a frontier, serves metrics and health, and finishes in-flight messages at
+// the first signal. It returns 2 for an invalid StageConfig.
 func Stage(c StageConfig) int {
 	o := stageOptions{config: c}
 	return process.Main(c.Name, c.About, &o, &o.Common, o.run)
@@ -51,7 +55,7 @@ type stageOptions struct {
 	config   StageConfig
 }
 
-// Validate names what is wrong with the StageConfig, or the first flag that is wrong.
+// Validate returns an error for an invalid StageConfig, or for the first invalid flag.
 func (o *stageOptions) Validate() error {
 	_, ours := messages.NamedConsumer(o.config.Stream, o.config.Name)
 	switch {
@@ -85,7 +89,7 @@ func (o *stageOptions) run(ctx context.Context, env process.Env) error {
 	return r.Run(ctx)
 }
 
-// split has each message of a batch handled. One that is poison does not cost the others.
+// split handles each message of a batch separately. A poison message does not affect the others.
 func (c *StageConfig) split(ctx context.Context, m *stages.Message) (out stages.Output, err error) {
 	parts, err := m.Parts()
 	if err != nil {

@@ -12,7 +12,8 @@ type worker interface {
 	Run(ctx context.Context) error
 }
 
-// work waits until the streams are there, follows the specs of all crawls, and runs the stage that open makes of them.
+// work waits for the streams, follows the specs of all crawls, and runs the stage that open
+// returns.
 func work(ctx context.Context, env process.Env, open func(*stages.Specs) (worker, error)) error {
 	if err := env.Bus.Join(ctx); err != nil {
 		return err

@@ -10,12 +10,13 @@ import (
 	"seine/pkg/stages"
 )
 
-// maxDecoded bounds the decoded size of a body that another program than Seine's fetcher
-// stored, whose limit is the spec's.
+// maxDecoded bounds the decoded size of a body stored by a program other than Seine's fetcher,
+// which enforces the spec's limit.
 const maxDecoded = 2 << 30
 
-// body returns the decoded body of a page, from the message or from the object
-// store. Rules and extractors get a copy of a body that a chain handed on: an abandoned rule may read it after the page is handled.
+// body returns the decoded body of a page, from the message or from the object store. It copies a
+// body passed by a chain if rules or extractors use it: an abandoned rule may still read it after
+// the page is handled.
 func (p *Parser) body(ctx context.Context, page *messages.Page, m *stages.Message, plan *parsePlan) ([]byte, error) {
 	if m.Body != nil && (len(p.extractors) > 0 || plan.rules.Matches(page.URL)) {
 		return bytes.Clone(m.Body), nil
@@ -30,7 +31,7 @@ func (p *Parser) body(ctx context.Context, page *messages.Page, m *stages.Messag
 		return payload, nil
 	}
 	room := make([]byte, 0, min(page.BodySize, 64<<20)+bytes.MinRead)    // so that it need not grow at the end
-	if page.BodyObject == "" && page.BodyEncoding == messages.BodyZstd { // most of what is encoded, and quicker so
+	if page.BodyObject == "" && page.BodyEncoding == messages.BodyZstd { // the most common encoding, and faster this way
 		body, err := p.unzip.DecodeAll(payload, room)
 		if err != nil {
 			return nil, stages.PoisonError(fmt.Errorf("decompress body: %w", err))

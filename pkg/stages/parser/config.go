@@ -8,7 +8,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Config is how a parser process is set up. The defaults are in the tags.
+// Config is the configuration of a parser process. The defaults are in the tags.
 type Config struct {
 	Workers  int                `help:"Pages parsed concurrently; 0 uses two per processor." default:"0"`
 	Prefetch int                `help:"Pages buffered in memory." default:"32"`
@@ -20,7 +20,7 @@ type Config struct {
 // DefaultConfig returns the defaults.
 func DefaultConfig() Config { return defaults.Of[Config]() }
 
-// Validate names the first option that is wrong, and what would be right.
+// Validate returns an error for the first invalid option, with its valid values.
 func (c *Config) Validate() error {
 	switch {
 	case c.Workers < 0 || c.Workers > 1024:
@@ -35,11 +35,11 @@ func (c *Config) Validate() error {
 	return nil
 }
 
-// maxText leaves room in a message of 1 MiB for the rest of a record.
+// maxText leaves space in a message of 1 MiB for the rest of a record.
 const maxText = 768 << 10
 
-// workers is two a processor: while one waits for its acknowledgements, the
-// other parses. Four were slower by a twentieth.
+// workers returns two workers per processor: while one waits for its acknowledgements, the other
+// parses. Four were slower by a twentieth.
 func (c *Config) workers() int {
 	if c.Workers > 0 {
 		return c.Workers

@@ -19,27 +19,24 @@ import (
 	"seine/pkg/stages"
 )
 
-// duplicateIndex tells which page was the first with some content, for all parsers
-// of a crawl and for good: what was decided of a page is remembered, so that it
-// is decided again when the page is parsed again.
+// duplicateIndex records which page was the first with some content, for all parsers of a crawl and
+// permanently: the decision about a page is remembered, so that it is the same when the page is
+// parsed again.
 //
-// Pages are in lists by 16 bits of their digest, and, those that repeat no other,
-// in four more by each 16 bits of their simhash. Of two hashes that differ in at
-// most three bits, at least one such quarter is equal, and in at most seven, one
-// differs in at most one bit; so the lists of a hash's quarters, and for more than
-// three those that are a bit from them, hold all that is near. The number of lists,
-// which is what costs memory in the NATS server, is bounded: a crawl has 5 × 65,536
-// at most.
+// Pages are in lists by 16 bits of their digest. Those that repeat no other page are also in four
+// lists, one for each 16 bits of their simhash. If two hashes differ in at most three bits, at
+// least one such quarter is equal. If they differ in at most seven bits, one quarter differs in at
+// most one bit. So all near pages are in the lists of a hash's quarters and, for a distance over
+// three, in those one bit away from them. The number of lists, which determines the memory in the
+// NATS server, is bounded: a crawl has at most 5 × 65,536.
 //
-// Two pages that are near but not equal, read at the same moment, may both count
-// as the first.
+// Two pages that are nearly equal and are parsed at the same moment may both count as the first.
 type duplicateIndex struct {
-	// open returns the lists. It is asked when they are first needed, which most
-	// crawls never do.
+	// open returns the lists. It is called when they are first needed, which most crawls never do.
 	open func(context.Context) (listStore, error)
 }
 
-// listStore is what is needed of a KV bucket.
+// listStore is the required part of a KV bucket.
 type listStore interface {
 	Get(ctx context.Context, key string) (jetstream.KeyValueEntry, error)
 	jsclient.KeyStore
@@ -47,14 +44,14 @@ type listStore interface {
 
 var _ listStore = jetstream.KeyValue(nil)
 
-// pageFingerprint is a page as it is remembered.
+// pageFingerprint is the remembered form of a page.
 type pageFingerprint struct {
 	digest, simhash uint64 // simhash 0 is near nothing
 	visit           messages.Visit
-	of              messages.Visit // the page it is near to, zero for one that repeats none
+	of              messages.Visit // the page it nearly repeats, zero for none
 }
 
-// duplicatesIn returns the duplicates of a bus.
+// duplicatesIn returns the index of duplicates of a cluster.
 func duplicatesIn(bus *stages.Bus) duplicateIndex {
 	var opened atomic.Pointer[jetstream.KeyValue]
 	return duplicateIndex{open: func(ctx context.Context) (listStore, error) {
@@ -73,13 +70,13 @@ func duplicatesIn(bus *stages.Bus) duplicateIndex {
 const (
 	sightingSize = 8 + 8 + 2*visitSize
 	visitSize    = 16 + 8
-	// maxSightings bounds a list, to a quarter of what a message may have. What
-	// comes later is compared with those in it, and not remembered.
+	// maxSightings bounds a list, to a quarter of the size of a message. Later pages are compared
+	// with those in the list, and not remembered.
 	maxSightings = (256 << 10) / sightingSize
 	quarters     = 4
-	// maxContention is how often a list may change between being read and being
-	// written, by other parsers; or seem to, because a replica is read that is cut
-	// off from the others. That ends in time: the waits are half a minute in all.
+	// maxContention is how often other parsers may change a list between reading and writing it, or
+	// seem to because the replica that was read is cut off. That ends eventually: the waits are
+	// half a minute in total.
 	maxContention     = 64
 	maxContentionWait = 500 * time.Millisecond
 )
@@ -92,7 +89,7 @@ func contend(ctx context.Context, tries int) error {
 	return nil
 }
 
-// duplicateMatch is what a page repeats, if it does.
+// duplicateMatch is the page that a page repeats, if any.
 type duplicateMatch struct {
 	of    messages.Visit
 	exact bool
@@ -101,8 +98,8 @@ type duplicateMatch struct {
 // notNear is the distance at which no page is near another.
 const notNear = -1
 
-// classify returns what a page repeats: a page with the same digest, or one whose
-// simhash differs in at most distance bits.
+// classify returns the page that a page repeats: one with the same digest, or one whose simhash
+// differs in at most distance bits.
 func (d *duplicateIndex) classify(ctx context.Context, crawl string, s pageFingerprint, distance int) (duplicateMatch, error) {
 	lists := messages.Incarnation(crawl, s.visit.Incarnation())
 	key := exactKey(lists, s.digest)
@@ -116,7 +113,7 @@ func (d *duplicateIndex) classify(ctx context.Context, crawl string, s pageFinge
 			case other.digest != s.digest:
 			case other.visit.URL == s.visit.URL:
 				return duplicateMatch{of: other.of}, d.remember(ctx, lists, other, distance)
-			case other.original().URL == s.visit.URL: // the first itself, now as what was near to it
+			case other.original().URL == s.visit.URL: // the first page itself, now with the content of a near duplicate
 				return duplicateMatch{}, d.remember(ctx, lists, s, distance)
 			default:
 				return duplicateMatch{of: other.original(), exact: true}, nil
@@ -139,13 +136,13 @@ func (d *duplicateIndex) classify(ctx context.Context, crawl string, s pageFinge
 	return duplicateMatch{}, fmt.Errorf("list %s of duplicates changed %d times while it was read", key, maxContention)
 }
 
-// DuplicateOf returns which other page a parsed page repeats, as the parser
-// has decided: zero if none, or if the crawl does not look for duplicates. Exact is whether they
-// are the same to the byte.
+// DuplicateOf returns the page that a parsed page repeats, as decided by the parser: zero if none,
+// or if the crawl does not look for duplicates. exact reports whether they are identical byte for
+// byte.
 func DuplicateOf(ctx context.Context, bus *stages.Bus, page *messages.Page) (of messages.Visit, exact bool, err error) {
 	digest, err := hex.DecodeString(page.Digest)
 	if err != nil || len(digest) < 8 {
-		return of, false, nil // the list is found by it alone
+		return of, false, nil // the digest is the only key of the list
 	}
 	known := duplicatesIn(bus)
 	l, err := known.read(ctx, exactKey(messages.Incarnation(page.Crawl, page.Visit.Incarnation()), binary.BigEndian.Uint64(digest)))
@@ -170,7 +167,7 @@ func exactKey(lists string, digest uint64) string {
 	return lists + ".exact." + strconv.FormatUint(digest>>48, 16)
 }
 
-// original is the page that a repetition of this one repeats.
+// original returns the page that a repeat of this one repeats.
 func (f *pageFingerprint) original() messages.Visit {
 	if f.of.IsZero() {
 		return f.visit
@@ -178,8 +175,8 @@ func (f *pageFingerprint) original() messages.Visit {
 	return f.of
 }
 
-// near returns the page whose simhash is the nearest, and of several the one with
-// the smallest hash of its URL: which lists they are in must not matter.
+// near returns the page with the nearest simhash. Of several it returns the one with the smallest
+// hash of its URL, so that the result does not depend on their lists.
 func (d *duplicateIndex) near(ctx context.Context, lists string, s pageFingerprint, distance int) (messages.Visit, error) {
 	var best messages.Visit
 	if distance == notNear || s.simhash == 0 {
@@ -203,7 +200,7 @@ func (d *duplicateIndex) near(ctx context.Context, lists string, s pageFingerpri
 	return best, nil
 }
 
-// remember has others compared with a page that repeats none.
+// remember stores a page that repeats no other, for comparison with later ones.
 func (d *duplicateIndex) remember(ctx context.Context, lists string, s pageFingerprint, distance int) error {
 	if distance == notNear || s.simhash == 0 || !s.of.IsZero() {
 		return nil
@@ -232,7 +229,7 @@ func (d *duplicateIndex) rememberIn(ctx context.Context, key string, s pageFinge
 	return fmt.Errorf("list %s of duplicates changed %d times while it was read", key, maxContention)
 }
 
-// probes are the lists that hold all that is near.
+// probes returns the keys of the lists that contain all near pages.
 func probes(lists string, simhash uint64, distance int) []string {
 	var keys []string
 	for q := range quarters {
@@ -248,10 +245,10 @@ func quarterKey(lists string, q int, simhash uint64) string {
 	return lists + ".near" + strconv.Itoa(q) + "." + strconv.FormatUint(simhash>>(16*q)&0xffff, 16)
 }
 
-// list is one list as it was read.
+// list is a list in the form in which it was read.
 type list struct {
 	pages    []pageFingerprint
-	revision uint64 // 0 if there is none yet
+	revision uint64 // 0 if it does not exist
 }
 
 func (l *list) has(s pageFingerprint) bool {
@@ -278,8 +275,7 @@ func (d *duplicateIndex) read(ctx context.Context, key string) (list, error) {
 	return list{pages: decodeSightings(e.Value()), revision: e.Revision()}, nil
 }
 
-// add stores a list with one more page, and reports false if it has changed since
-// it was read.
+// add stores a list with one more page, and returns false if it has changed since it was read.
 func (d *duplicateIndex) add(ctx context.Context, key string, l list, s pageFingerprint) (bool, error) {
 	if len(l.pages) >= maxSightings {
 		return true, nil
@@ -312,7 +308,7 @@ func encodeSightings(pages []pageFingerprint) []byte {
 	return b
 }
 
-// decodeSightings reads what encodeSightings wrote; what is left over does not belong to it.
+// decodeSightings decodes the output of encodeSightings; it ignores an incomplete rest.
 func decodeSightings(b []byte) []pageFingerprint {
 	pages := make([]pageFingerprint, 0, len(b)/sightingSize+1)
 	for ; len(b) >= sightingSize; b = b[sightingSize:] {

@@ -16,38 +16,38 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Extractor reads documents that the parser has no reader for, or reads some
-// better: for programs that are a parser with more in it (command.Parser).
+// Extractor reads documents that the parser cannot read, or not as well. It is for programs that
+// extend the parser (command.Parser).
 //
-// What it makes of a document must depend on that alone: a document is given to
-// it again after a crash, and when pages are parsed again, and must give the same.
-// It may be called from several goroutines.
+// Its output must depend only on the document: after a crash, or when pages are parsed again, it
+// receives the same document and must return the same output. It may be called from several
+// goroutines.
 type Extractor interface {
-	// Matches reports whether it reads a document. It is asked for every one, so
-	// it should look at the type or the URL only. Of several extractors, the first
-	// that matches is asked, instead of the parser's own readers.
+	// Matches reports whether the extractor reads a document. It is called for every document, so
+	// it should check only the type or the URL. The first extractor that matches replaces the
+	// parser's own readers.
 	Matches(d *Document) bool
-	// Extract reads a document. An error sends the page to DEAD, with the error as
-	// the reason; it should return when ctx is done.
+	// Extract reads a document. An error sends the page to DEAD, with the error as the reason; it
+	// should return when ctx is done.
 	Extract(ctx context.Context, d *Document) (*Extract, error)
 }
 
-// Document is what was fetched.
+// Document is a fetched document.
 type Document struct {
 	URL         string
 	Status      int
 	Header      http.Header
-	ContentType string // as the header has it
-	MediaType   string // by the header, else by the first bytes, as in "text/calendar"
+	ContentType string // as in the header
+	MediaType   string // by the header, otherwise by the first bytes, as in "text/calendar"
 	FetchedAt   time.Time
-	Body        []byte // without content codings; not to be changed
+	Body        []byte // without content codings; must not be modified
 
 	page *document.Document
 }
 
-// DOM returns the tree of an HTML page, in UTF-8. It is built once, at the first call, and
-// shared with the rules of the spec: do not change it. The error says that the document is
-// no HTML or that its tree would take too much memory.
+// DOM returns the tree of an HTML page, in UTF-8. It is built at the first call, and shared with
+// the rules of the spec: do not change it. It returns an error if the document is not HTML or its
+// tree would take too much memory.
 func (d *Document) DOM() (*goquery.Document, error) {
 	if d.page == nil {
 		d.page = document.New(document.Source{URL: d.URL, Status: d.Status, Header: d.Header, Body: d.Body})
@@ -55,13 +55,13 @@ func (d *Document) DOM() (*goquery.Document, error) {
 	return d.page.DOM()
 }
 
-// Extract is what an Extractor made of a document.
+// Extract is the output of an Extractor for a document.
 type Extract struct {
-	// What the record of the page has.
+	// Fields of the record of the page.
 	Title, Description, Language, Text string
 	// Links to follow, absolute or relative to the document.
 	Links []string
-	// Records beside that of the page.
+	// Further records beside that of the page.
 	Records []ExtractRecord
 }
 
@@ -69,8 +69,8 @@ type Extract struct {
 type ExtractRecord struct {
 	Kind string // as in a record rule: a lower-case letter, then letters, digits and '_'
 	Key  string // the record's "key"; may be empty
-	// Fields is a struct or a map that encoding/json makes an object of. The names
-	// that every record has (crawlspec.ReservedFields) are not allowed.
+	// Fields is a struct or a map that encoding/json encodes as an object. Names that every record
+	// has (crawlspec.ReservedFields) are not allowed.
 	Fields any
 }
 
@@ -91,7 +91,7 @@ type jsonMember struct {
 	value json.RawMessage
 }
 
-// members returns the fields as encoding/json has them, in its order.
+// members returns the fields in encoding/json's form and order.
 func (r *ExtractRecord) members() ([]jsonMember, error) {
 	if !kindPattern().MatchString(r.Kind) {
 		return nil, fmt.Errorf("kind %q: must be a lower-case letter, then letters, digits and '_'", r.Kind)

@@ -6,11 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// linkCache remembers links that were published recently, so that the menu of a
-// site is not sent to the frontier with every page. It may forget any link,
-// which costs a message, but it never claims a link falsely: a link that
-// was not published must not be left out. So it learns only what has been
-// acknowledged, and compares whole URLs.
+// linkCache remembers links that were published recently, so that the menu of a site is not sent to
+// the frontier with every page. It may forget any link, which costs a message, but never reports an
+// unpublished link, which would then be omitted. So it adds only acknowledged links, and compares
+// whole URLs.
 type linkCache struct {
 	seed  maphash.Seed
 	slots [linkSlots]atomic.Pointer[sentLink]
@@ -19,8 +18,8 @@ type linkCache struct {
 // linkSlots bounds the memory: 64 Ki links, about 8 MiB.
 const linkSlots = 1 << 16
 
-// origin is what links were sent for: the next run of a crawl visits them again, and so
-// does a new crawl of a name that was deleted.
+// origin identifies for which run a link was sent: the next run of a crawl visits it again, and so
+// does a new crawl with the name of a deleted one.
 type origin struct {
 	crawl string
 	run   int64
@@ -44,10 +43,10 @@ func (c *linkCache) has(from origin, url string, depth int) bool {
 	return l != nil && l.url == url && l.from == from && l.depth <= depth
 }
 
-// add remembers links that have been published.
+// add records links that have been published.
 func (c *linkCache) add(from origin, links []discoveredLink) {
 	for _, l := range links {
-		// A URL may be part of a page's body; do not keep that.
+		// The URL may share the memory of a page's body, which must not be kept.
 		c.slot(l.URL).Store(&sentLink{from: from, url: strings.Clone(l.URL), depth: l.depth})
 	}
 }

@@ -11,13 +11,12 @@ import (
 	"seine/pkg/stages"
 )
 
-// batchKey is where URLs are sent together: to a partition, with one depth.
+// batchKey identifies URLs that are sent together: to a partition, with one depth.
 type batchKey struct{ partition, depth int }
 
-// links distributes what leads on over the partitions. Links that were sent from
-// here before, from nowhere further, are left out, unless the frontier keeps those of
-// the page: then it has all. The message that ends the visit
-// is published when all others are stored.
+// links distributes the page's links to the partitions. It omits links that this process has
+// published before with at most the same depth, unless the frontier keeps the links of the page and
+// needs all of them. The message that ends the visit is published when all others are stored.
 func (p *Parser) links(r *parsedPage, own int) stages.Output {
 	page, from := r.page, origin{messages.Incarnation(r.page.Crawl, r.page.Visit.Incarnation()), r.page.Run}
 	batches := make(map[batchKey][]messages.Candidate)

@@ -2,13 +2,12 @@ package parser
 
 import "seine/pkg/messages"
 
-// metadata is that of the seed which the page is of, as its records have it: what the spec
-// masks is masked there, too.
+// metadata returns the metadata of the page's seed for its records, masked as the spec says.
 func (r *parsedPage) metadata() messages.Metadata {
 	return r.plan.mask.Metadata(r.page.Metadata)
 }
 
-// encodedMetadata is metadata as JSON, nil if there is none.
+// encodedMetadata returns the metadata as JSON, nil if there is none.
 func (r *parsedPage) encodedMetadata() []byte {
 	if len(r.page.Metadata) == 0 {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// The figures of the stage, of pages that were read; one that is read again counts
-// again. No label is a host, a URL, or a kind that a spec names.
+// Metrics of the stage, for parsed pages; a page that is parsed again counts again. No label is a
+// host, a URL, or a kind named in a spec.
 var (
 	readSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
 		Name: "seine_parser_read_seconds", Help: "Time to parse a page, without publishing.",
@@ -52,7 +52,7 @@ func init() {
 	}
 }
 
-// count adds what was made of a page to the figures.
+// count adds the output of a page to the metrics.
 func (r *parsedPage) count() {
 	if r.hasPageRecord() {
 		ofPages.Inc()

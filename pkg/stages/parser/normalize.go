@@ -6,9 +6,8 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// normalized replaces each link of a page by the URL it is taken for, each once
-// and without the page itself. The frontier does so again: here it spares it
-// messages.
+// normalized normalizes the links of a page, and removes duplicates and the page itself. The
+// frontier normalizes them again: doing it here saves messages.
 func normalized(links []string, self string, rules *weburl.Normalizer) []string {
 	changed := false
 	for i, u := range links {

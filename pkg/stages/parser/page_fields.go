@@ -18,17 +18,17 @@ import (
 	"seine/pkg/messages"
 )
 
-// pageEncoder encodes what the record of a page says.
+// pageEncoder encodes the record of a page.
 type pageEncoder struct{ *parsedPage }
 
-// pageField is a field that the spec has in the record of a page.
+// pageField is a field that the spec selects for the record of a page.
 type pageField struct {
 	name  string
 	value func(r pageEncoder, b []byte, maxText int) []byte // appends JSON
 }
 
-// pageFields are the fields that there are, see crawlspec.PageFields. Long texts are
-// cut at maxText bytes.
+// pageFields are the available fields, see crawlspec.PageFields. Long texts are cut at maxText
+// bytes.
 var pageFields = map[string]func(r pageEncoder, b []byte, maxText int) []byte{
 	"url":           text(func(r pageEncoder) string { return r.page.URL }),
 	"status":        number(func(r pageEncoder) int64 { return int64(r.page.Status) }),
@@ -82,7 +82,7 @@ func text(value func(pageEncoder) string) func(pageEncoder, []byte, int) []byte 
 	}
 }
 
-// longTexts are the fields that are cut at --max-text, and then named in "truncated".
+// longTexts are the fields that are cut at --max-text, and then listed in "truncated".
 var longTexts = map[string]func(pageEncoder) string{
 	"text":     func(r pageEncoder) string { return r.scanned.Text },
 	"main":     pageEncoder.mainText,
@@ -100,7 +100,7 @@ func number(value func(pageEncoder) int64) func(pageEncoder, []byte, int) []byte
 	return func(r pageEncoder, b []byte, _ int) []byte { return strconv.AppendInt(b, value(r), 10) }
 }
 
-// converted is what was made of a file, zero for a page.
+// converted returns the conversion of a file, zero for a page.
 func (pe pageEncoder) converted() convert.Result {
 	if pe.file == nil {
 		return convert.Result{}
@@ -108,7 +108,7 @@ func (pe pageEncoder) converted() convert.Result {
 	return *pe.file
 }
 
-// typeMismatch is what the bytes are, if that is not what the header says.
+// typeMismatch returns the detected type, if it differs from the header's.
 func (pe pageEncoder) typeMismatch() string {
 	if !pe.doc.Type.Mismatch {
 		return ""
@@ -116,9 +116,8 @@ func (pe pageEncoder) typeMismatch() string {
 	return pe.doc.Type.Sniffed
 }
 
-// language is the language that the page declares, else that of its text. The
-// record of pages without fields has only what is declared, which
-// costs nothing.
+// language returns the declared language of the page, otherwise that of its text. Without fields in
+// the spec, the record has only the declared one, which costs nothing.
 func (pe pageEncoder) language() string {
 	if pe.scanned.Language != "" {
 		return pe.scanned.Language
@@ -126,7 +125,7 @@ func (pe pageEncoder) language() string {
 	return pe.textLanguage()
 }
 
-// textLanguage is the language that the text of the page is in, "" if that is not sure.
+// textLanguage returns the language of the page's text, "" if it is uncertain.
 func (pe pageEncoder) textLanguage() string {
 	if pe.detected == nil {
 		pe.detected = new(language.Detect(pe.ownText()))
@@ -142,7 +141,7 @@ func (pe pageEncoder) main() article.Content {
 	return content
 }
 
-// mainText is that of the main content. A text has nothing else.
+// mainText returns the text of the main content. A text document consists of nothing else.
 func (pe pageEncoder) mainText() string {
 	if pe.doc.Type.Class == mediatype.Text {
 		return pe.scanned.Text
@@ -150,8 +149,8 @@ func (pe pageEncoder) mainText() string {
 	return pe.main().Text
 }
 
-// ownText is what the page says and others of its site do not: without their menus, which
-// may be longer, and in another language. Where no main content is found it is all text.
+// ownText returns the text that other pages of the site do not share: without menus, which may be
+// longer, and in another language. If there is no main content, it returns all text.
 func (pe pageEncoder) ownText() string {
 	if content, err := pe.doc.Main(); err == nil && content.Text != "" {
 		return content.Text
@@ -159,7 +158,7 @@ func (pe pageEncoder) ownText() string {
 	return pe.scanned.Text
 }
 
-// markdown is that of the main content. A text is taken as it is: it may be Markdown.
+// markdown returns the main content as Markdown. A text document is unchanged: it may be Markdown.
 func (pe pageEncoder) markdown() string {
 	if pe.md == nil {
 		pe.md = new(string)
@@ -217,13 +216,12 @@ func (pe pageEncoder) appendLinks(b []byte, _ int) []byte {
 	})
 }
 
-// large are the fields that are left out of a record that is too large, the first
-// first, when cutting texts was not enough.
+// large are the fields that are dropped from a record that is too large, in this order, if cutting
+// texts was not enough.
 var large = []string{"links", "microdata", "rdfa", "json_ld", "open_graph", "twitter", "headings"}
 
-// encodePage makes the record of a page by the fields of the spec. One that does not fit a
-// message has its texts cut shorter, then large fields left out. It says in "truncated"
-// which.
+// encodePage encodes the record of a page with the fields of the spec. If it does not fit a
+// message, its texts are cut, then large fields are dropped. "truncated" lists them.
 func (pe pageEncoder) encodePage(maxText int) []byte {
 	var without []string
 	for {
@@ -236,14 +234,14 @@ func (pe pageEncoder) encodePage(maxText int) []byte {
 		case len(without) < len(large):
 			without = large[:len(without)+1]
 		default:
-			return b // cannot be: what is left is bounded
+			return b // impossible: the rest is bounded
 		}
 	}
 }
 
-// minText is what is left of long texts at least, and more than others have. There
-// are three of them, each byte may take six in JSON, and the other half of the
-// record must do for all other fields.
+// minText is the least remaining size of long texts, and a bound for the other texts. There are
+// three long texts, each byte may take six in JSON, and the other half of the record must suffice
+// for all other fields.
 const minText = 32 << 10
 
 func (pe pageEncoder) encodeFields(maxText int, without []string) []byte {

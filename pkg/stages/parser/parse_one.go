@@ -13,16 +13,17 @@ import (
 	"seine/pkg/stages"
 )
 
-// ParseResult is what the stage makes of one page.
+// ParseResult is the output of the stage for one page.
 type ParseResult struct {
 	Document *document.Document
-	Records  [][]byte // as they go to RECORDS
-	Links    []Link   // in the order in which they go to URLS
+	Records  [][]byte // as published to RECORDS
+	Links    []Link   // in the order in which they are published to URLS
 	Problems []extract.Problem
-	// Unreadable is what is wrong with the structured data of the page, whether the spec asks for that or not.
+	// Unreadable are the errors in the structured data of the page, even if the spec does not ask
+	// for that data.
 	Unreadable []structured.Problem
 	Rules      *extract.Rules // of the spec, compiled
-	ByRules    extract.Result // what they made
+	ByRules    extract.Result // their output
 }
 
 // Link is a URL that would be followed.
@@ -31,10 +32,10 @@ type Link struct {
 	Depth int // of the URL
 }
 
-// ParsePage reads one page as the stage would for a crawl with that spec, outside
-// of any: nothing is sent, and what needs the memory of a crawl, such as what is
-// done with duplicates, is left out. Body is decoded. The error is that of ctx, of
-// the rules of the spec, or why the page would go to DEAD.
+// ParsePage parses one page like the stage would for a crawl with that spec, outside of any crawl.
+// It publishes nothing, and omits steps that need the state of a crawl, such as the treatment of
+// duplicates. body is decoded. The error is that of ctx, an error of the spec's rules, or the
+// reason why the page would go to DEAD.
 func ParsePage(ctx context.Context, cfg Config, spec *crawlspec.Spec, page *messages.Page, body []byte) (*ParseResult, error) {
 	bus := &stages.Bus{Client: jsclient.Client{Log: slog.New(slog.DiscardHandler)}, Layout: messages.Layout{V: messages.Version, Partitions: 1}}
 	p, err := New(cfg, bus, nil)

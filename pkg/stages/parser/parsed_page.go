@@ -23,46 +23,47 @@ import (
 	"seine/pkg/messages"
 )
 
-// parsedPage is what was read of a page. The same page and plan give the same.
+// parsedPage is the result of reading a page. It depends only on the page and the plan.
 type parsedPage struct {
 	page *messages.Page
 	plan *parsePlan
-	rev  uint64 // of the spec that plan is of
+	rev  uint64 // revision of the plan's spec
 	doc  *document.Document
-	// scanned is what the readers found, links apart; by whatever reader, it is as if
-	// it were of an HTML page.
+	// scanned is the result of the reader, without links. Every reader fills it as if the document
+	// were an HTML page.
 	scanned htmlpage.Page
-	// follow are the links that lead on, each URL once.
+	// follow are the links to follow, each URL once.
 	follow []discoveredLink
-	// noRecord says that there is no record of the page itself, as of a sitemap.
+	// noRecord means that the page itself has no record, as for a sitemap.
 	noRecord bool
-	// unchanged says that the page has no records since it is as it was at the visit before.
+	// unchanged means that the page has no records because it is unchanged since the previous
+	// visit.
 	unchanged bool
-	// noPage says that a condition of the spec keeps the page from having one.
+	// noPage means that a condition of the spec excludes the record of the page.
 	noPage bool
-	// leftOut says by which condition the page has no record, as messages.Candidates has it.
+	// leftOut is the condition for which the page has no record, as in messages.Candidates.
 	leftOut string
-	// warning says what could not be read of a sitemap or a feed.
+	// warning describes the unreadable parts of a sitemap or a feed.
 	warning  string
 	records  []ownRecord       // of rules and extractors
 	problems []extract.Problem // records that could not be made
-	byRules  extract.Result    // what the spec's rules made
+	byRules  extract.Result    // output of the spec's rules
 
 	duplicateOf messages.Visit // the page that this one repeats, if the crawl marks duplicates
 
-	// Made when they are first asked for.
+	// Computed on first use.
 	data *structured.Data
 	md   *string // Markdown of the main content
 	hash *uint64
 	// detected is the language of the text.
 	detected *string
 
-	file *convert.Result // what was made of a PDF or an office file
+	file *convert.Result // conversion of a PDF or an office file
 
-	treeless bool // already logged that there is no tree
+	treeless bool // the missing tree was already reported
 }
 
-// discoveredLink is a URL to be followed, and its distance from a seed.
+// discoveredLink is a URL to follow, and its distance from a seed.
 type discoveredLink struct {
 	messages.Candidate
 	depth int
@@ -89,15 +90,15 @@ func (p *Parser) read(ctx context.Context, page *messages.Page, body []byte, pla
 	return r, r.applyRules(ctx)
 }
 
-// mayFollow reports whether the page lets its links be followed, or is not asked.
+// mayFollow reports whether the page allows its links to be followed, or the spec ignores that.
 func (r *parsedPage) mayFollow() bool { return !r.plan.respectNofollow || !r.scanned.NoFollow }
 
-// newDocument is the page for those who select from it.
+// newDocument returns the page as a document for selectors.
 func newDocument(page *messages.Page, body []byte, content article.Options) *document.Document {
 	header := page.Header
 	if v := header[contentType]; page.ContentType != "" && (len(v) != 1 || v[0] != page.ContentType) {
-		// The field was left out, or says nothing and the fetcher has looked, or came
-		// more than once.
+		// The header lacks the field, the field is undefined and the fetcher has sniffed the type,
+		// or it was sent more than once.
 		header = maps.Clone(header)
 		if header == nil {
 			header = make(map[string][]string, 1)
@@ -128,11 +129,11 @@ func (p *Parser) readByType(ctx context.Context, r *parsedPage, body []byte) err
 	case mediatype.Text:
 		return r.readText(body)
 	default:
-		return nil // its type is all that is known
+		return nil // only its type is known
 	}
 }
 
-// readFile reads the page that is made of a PDF or an office file.
+// readFile reads the page that is converted from a PDF or an office file.
 func readFile(ctx context.Context, r *parsedPage, body []byte) (err error) {
 	if r.file, err = convert.HTML(ctx, body); err != nil {
 		return err
@@ -144,7 +145,7 @@ func readFile(ctx context.Context, r *parsedPage, body []byte) (err error) {
 	return err
 }
 
-// readHTML takes what one pass over the page finds.
+// readHTML reads the page in one pass.
 func (r *parsedPage) readHTML(body []byte) error {
 	scan := r.plan.scan
 	scan.Now, scan.XML = r.page.FetchedAt, r.doc.IsXHTML()
@@ -168,14 +169,14 @@ func (r *parsedPage) readHTML(body []byte) error {
 	return nil
 }
 
-// headerDirectives reads X-Robots-Tag, by the time of the fetch: a page that is
-// parsed again gives the same record.
+// headerDirectives returns the directives of X-Robots-Tag at the time of the fetch, so that parsing
+// the page again yields the same record.
 func (r *parsedPage) headerDirectives() robots.Directives {
 	return robots.HeaderDirectives(r.header("X-Robots-Tag"), r.plan.spec.ProductToken(), r.page.FetchedAt)
 }
 
-// addHeaderLinks adds the links of the response's Link and Refresh headers, if they are
-// wanted. A document of any type has them: APIs lead to their next page so.
+// addHeaderLinks adds the links of the response's Link and Refresh headers, if the spec wants them.
+// They apply to documents of any type: APIs link to their next page this way.
 func (r *parsedPage) addHeaderLinks() {
 	if r.scanned.Canonical == "" {
 		r.scanned.Canonical = htmlpage.HeaderCanonical(r.header("Link"), r.page.URL)
@@ -213,8 +214,8 @@ func (r *parsedPage) addHeaderLinks() {
 	r.follow = append(r.follow, to.links...)
 }
 
-// hideSecrets takes from the URLs that the record has what only the fetcher may know.
-// Those that are followed are normalised by the same rules.
+// hideSecrets removes the parameters with secrets from the URLs in the record. Followed URLs are
+// normalized by the same rules.
 func (r *parsedPage) hideSecrets() {
 	if r.plan.secret == nil {
 		return
@@ -225,14 +226,14 @@ func (r *parsedPage) hideSecrets() {
 	}
 }
 
-// Bounds of what feeds and extractors say, which is as those of htmlpage are.
+// Limits of texts from feeds and extractors, equal to those of htmlpage.
 const (
 	maxField    = 8 << 10 // bytes of a title, a description and the like
 	maxLanguage = 64
 )
 
-// bound cuts what was found to what a record may have, by whatever reader, and
-// takes the language that the header declares if the document declares none.
+// bound cuts the results of any reader to the limits of a record, and uses the header's language if
+// the document declares none.
 func (r *parsedPage) bound() {
 	p := &r.scanned
 	p.Title, p.Description = truncate.To(p.Title, maxField), truncate.To(p.Description, maxField)
@@ -245,8 +246,8 @@ func (r *parsedPage) bound() {
 	}
 }
 
-// headerLanguage is the language of a Content-Language header. A list of them says
-// for whom the document is, not what it is in (HTML section 3.2.6.2).
+// headerLanguage returns the language of a Content-Language header. A list of languages describes
+// the audience, not the language of the document (HTML section 3.2.6.2).
 func (r *parsedPage) headerLanguage() string {
 	tags := r.header("Content-Language")
 	if len(tags) != 1 || strings.Contains(tags[0], ",") {
@@ -255,8 +256,8 @@ func (r *parsedPage) headerLanguage() string {
 	return strings.TrimSpace(tags[0])
 }
 
-// header returns the values of a field. HTTP/2 has names in lower case, and a
-// fetcher of another make may leave them so.
+// header returns the values of a field. HTTP/2 has names in lower case, and another fetcher may
+// keep them so.
 func (r *parsedPage) header(name string) []string {
 	if v, ok := r.page.Header[name]; ok {
 		return v
@@ -269,11 +270,10 @@ func (r *parsedPage) header(name string) []string {
 	return nil
 }
 
-// readFeed takes what a feed says of itself, the titles of its items, and follows
-// the items.
+// readFeed reads the fields of a feed and the titles of its items, and follows the items.
 func (r *parsedPage) readFeed(body []byte) error {
 	f, err := feed.Parse(body, r.page.ContentType, r.page.URL)
-	if f == nil { // of one that breaks off, what came before counts
+	if f == nil { // of a truncated feed, the part before the end counts
 		if errors.Is(err, feed.ErrNoFeed) {
 			return nil
 		}
@@ -291,7 +291,7 @@ func (r *parsedPage) readFeed(body []byte) error {
 		to.add(f.Items[i].URL, nil)
 	}
 	r.scanned.Text, r.follow = strings.Join(titles, "\n"), to.links
-	r.noRecord = r.page.Sitemap // as of any sitemap
+	r.noRecord = r.page.Sitemap // like any sitemap
 	return nil
 }
 
@@ -307,23 +307,23 @@ func (r *parsedPage) readText(body []byte) error {
 	return err
 }
 
-// linkCollector collects URLs to follow, each once and without the page's own, as what
-// they are taken for. Their distance from a seed is depth.
+// linkCollector collects normalized URLs to follow, each once and without the page's own. depth is
+// their distance from a seed.
 type linkCollector struct {
 	urls  *weburl.Normalizer
 	seen  map[string]bool
 	depth int
-	// sitemaps says that they are known for sitemaps.
+	// sitemaps marks them as sitemaps.
 	sitemaps bool
 	links    []discoveredLink
 }
 
-// newLinkCollector returns one for URLs that are a link away.
+// newLinkCollector returns a collector for URLs that are one link away.
 func (r *parsedPage) newLinkCollector() *linkCollector {
 	return &linkCollector{urls: r.plan.urls, seen: map[string]bool{r.page.URL: true}, depth: r.page.Depth + 1}
 }
 
-// add takes a canonical URL, or "" for none.
+// add adds a canonical URL, unless it is "".
 func (c *linkCollector) add(url string, priority *int) {
 	if url == "" {
 		return
@@ -334,8 +334,8 @@ func (c *linkCollector) add(url string, priority *int) {
 	}
 }
 
-// dom is the page's tree, nil if it has none. A page of which none can be made is
-// told: what the spec wants of it is missing.
+// dom returns the page's tree, nil if it has none. It reports a tree that could not be built:
+// fields that the spec wants are then empty.
 func (r *parsedPage) dom() *html.Node {
 	root, err := r.doc.Root()
 	if err != nil && !errors.Is(err, document.ErrForm) && !r.treeless {
@@ -348,7 +348,7 @@ func (r *parsedPage) dom() *html.Node {
 	return root
 }
 
-// structured is what the page says for machines, empty if that is nothing.
+// structured returns the page's structured data, which may be empty.
 func (r *parsedPage) structured() *structured.Data {
 	if r.data == nil {
 		r.data = new(structured.Data)

@@ -52,7 +52,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, extractors ...Extract
 	}, nil
 }
 
-// Run works until ctx is done, then finishes what it holds.
+// Run works until ctx is done, then finishes its in-flight pages.
 func (p *Parser) Run(ctx context.Context) error {
 	defer p.unzip.Close()
 	consumer, _ := messages.NamedConsumer(messages.StreamPages, messages.ConsumerParse)
@@ -80,7 +80,7 @@ func subjectOf(page *messages.Page) stages.MessageContext {
 	return stages.MessageContext{Crawl: page.Crawl, URL: page.URL, Visit: page.Visit, Attempt: page.Attempt}
 }
 
-// Chain returns what a fetcher in the same process hands its pages to.
+// Chain returns a chain for the pages of a fetcher in the same process.
 func (p *Parser) Chain() *stages.Chain { return stages.NewChain(p.bus, p.cfg.workers(), p.parse) }
 
 // Handle returns the messages to publish for one message of PAGES.
@@ -151,7 +151,7 @@ func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Messa
 	return out, nil
 }
 
-// poisonUnless blames the page for an error, unless the parser is being stopped.
+// poisonUnless marks an error as poison, unless the parser is being stopped.
 func poisonUnless(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -159,8 +159,8 @@ func poisonUnless(ctx context.Context, err error) error {
 	return stages.PoisonError(err)
 }
 
-// checkDuplicate has a page that repeats another, or itself as it was at the visit before,
-// dropped or marked, as the spec wants. Its links are followed all the same.
+// checkDuplicate drops or marks a page that repeats another, or itself at the previous visit, as
+// the spec says. Its links are followed anyway.
 func (p *Parser) checkDuplicate(ctx context.Context, r *parsedPage) error {
 	want := r.plan.spec.Duplicates
 	if want.Unchanged == crawlspec.UnchangedDrop && r.page.Unchanged && !r.noRecord {
@@ -196,13 +196,13 @@ func (p *Parser) checkDuplicate(ctx context.Context, r *parsedPage) error {
 	return nil
 }
 
-// drop has no records made of the page.
+// drop removes all records of the page.
 func (r *parsedPage) drop() {
 	r.noRecord, r.records, r.problems = true, nil, nil
 	dropped.Inc()
 }
 
-// digestOf is the start of the SHA-256 of the body, which the fetcher has told.
+// digestOf returns the start of the SHA-256 of the body, from the fetcher if it sent one.
 func digestOf(r *parsedPage) uint64 {
 	if b, err := hex.DecodeString(r.page.Digest); err == nil && len(b) >= 8 {
 		return binary.BigEndian.Uint64(b)
@@ -225,8 +225,8 @@ func (p *Parser) onDeadLetter(m *stages.Message, why error) stages.Output {
 	return stages.Output{Then: []*nats.Msg{urlsMsg(own, c)}}
 }
 
-// Yields returns what the rules for records of a crawl's newest spec have made in this
-// process, and of how many pages.
+// Yields returns the records that this process has made by the record rules of a crawl's newest
+// spec, and the number of pages.
 func (p *Parser) Yields(crawl string) (all []extract.Yield, pages int64) {
 	plan, found := p.plans.Peek(crawl)
 	if !found || plan.rules == nil {

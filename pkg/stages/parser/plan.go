@@ -13,29 +13,27 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// parsePlan is what a spec wants of a page, made once for each revision.
+// parsePlan is a spec compiled for parsing, once for each revision.
 type parsePlan struct {
 	spec *crawlspec.Spec
 	urls *weburl.Normalizer
-	// secret takes the parameters from URLs that hold secrets of request rules; nil if
-	// there are none.
+	// secret removes the parameters with secrets of request rules from URLs; nil if there are none.
 	secret *weburl.Normalizer
 	rules  *extract.Rules
-	// follow are the kinds of link that are followed, obey says whether marks not
-	// to follow them count.
+	// follow are the kinds of links to follow; respectNofollow is set if nofollow marks count.
 	follow          htmlpage.Kinds
 	respectNofollow bool
 	scan            htmlpage.Options
-	// fields are those of the page's record; none means the default ones.
+	// fields are the fields of the page's record; none means the default ones.
 	fields []pageField
-	// simhash says that it is needed, be it for a field or to compare pages.
+	// simhash is set if it is needed, for a field or to compare pages.
 	simhash bool
 	// maxRecord bounds a record in bytes.
 	maxRecord   int
 	content     article.Options
 	mask        *pii.Masking // nil if nothing is masked
 	contentless contentless
-	err         error // of the spec, if its rules cannot be used
+	err         error // error of the spec's rules, which then cannot be used
 }
 
 func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *parsePlan {
@@ -61,12 +59,11 @@ func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *pa
 	return p
 }
 
-// minRead is how much text is read of a page at least, whatever a record keeps of
-// it: duplicates and languages are found by the text of a page. One character more
-// shows that there is more.
+// minRead is the least amount of text that is read of a page, however much a record keeps:
+// duplicates and languages are detected by the text. One more character shows that there is more.
 const minRead = 512 << 10
 
-// addFields has the fields of the page's record made, and asks for what they need.
+// addFields adds the fields of the page's record, and what they require.
 func (p *parsePlan) addFields(names []string) {
 	for _, name := range names {
 		p.fields = append(p.fields, pageField{name, pageFields[name]})
@@ -78,7 +75,7 @@ func (p *parsePlan) addFields(names []string) {
 	p.simhash = slices.Contains(names, "simhash")
 }
 
-// allKinds are the kinds of link that a record may list.
+// allKinds are the kinds of links that a record may list.
 var allKinds = kindsOf(crawlspec.LinkKinds)
 
 func kindsOf(names []string) htmlpage.Kinds {

@@ -15,14 +15,14 @@ import (
 	"seine/pkg/stages"
 )
 
-// output is what is published of a page: its records, those that could not be
-// made, and its links, of which the message that ends the visit is the last.
+// output returns the messages of a page: its records, dead letters for failed records, and its
+// links. The message that ends the visit is the last.
 func (p *Parser) output(ctx context.Context, m *stages.Message, r *parsedPage) (stages.Output, error) {
 	partition := messages.Partition(r.page.URL, p.bus.Layout.Partitions)
 	out := p.links(r, partition)
 	out.First = append(out.First, r.recordMessages(partition, int(p.cfg.MaxText))...)
 	if len(r.problems) > 0 {
-		if err := m.Locate(ctx); err != nil { // the letters say where the page is
+		if err := m.Locate(ctx); err != nil { // the letters contain the position of the page
 			return stages.Output{}, err
 		}
 	}
@@ -32,7 +32,7 @@ func (p *Parser) output(ctx context.Context, m *stages.Message, r *parsedPage) (
 	return out, nil
 }
 
-// recordMessages are the record of the page, if it has one, and those beside it.
+// recordMessages returns the record of the page, if it has one, and the further records.
 func (r *parsedPage) recordMessages(partition, maxText int) []*nats.Msg {
 	var all []*nats.Msg
 	if r.hasPageRecord() {
@@ -52,7 +52,7 @@ func (r *parsedPage) recordMessages(partition, maxText int) []*nats.Msg {
 	return all
 }
 
-// visitRecord stands for the records that earlier visits made of the page.
+// visitRecord returns the record that stands for the records of earlier visits.
 func (r *parsedPage) visitRecord(partition int) *nats.Msg {
 	rec := &messages.VisitRecord{
 		Kind: messages.KindVisit, URL: r.page.URL, FetchedAt: r.page.FetchedAt, Crawl: r.page.Crawl, Visit: r.page.Visit, Run: r.page.Run,
@@ -81,7 +81,7 @@ func (r *parsedPage) kinds() []messages.KindCount {
 	return all
 }
 
-// envelope is what the records beside that of the page begin with.
+// envelope returns the common fields of the further records.
 func (r *parsedPage) envelope() extract.Envelope {
 	return extract.Envelope{
 		URL: r.page.URL, FetchedAt: r.page.FetchedAt, Crawl: r.page.Crawl, Visit: r.page.Visit.String(), Run: r.page.Run,
@@ -89,7 +89,7 @@ func (r *parsedPage) envelope() extract.Envelope {
 	}
 }
 
-// pageRecord is the record of the page.
+// pageRecord returns the record of the page.
 func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 	id := messages.VisitID(r.page.Crawl, r.page.Visit)
 	if len(r.plan.fields) > 0 {
@@ -109,28 +109,28 @@ func (r *parsedPage) pageRecord(partition, maxText int) *nats.Msg {
 		rec.Truncated = []string{"text"}
 	}
 	line := rec.Encode()
-	for len(line) > r.plan.maxRecord && rec.Text != "" { // text full of what JSON must escape
+	for len(line) > r.plan.maxRecord && rec.Text != "" { // the text has many characters that JSON must escape
 		rec.Text, rec.Truncated = truncate.To(rec.Text, len(rec.Text)/2), []string{"text"}
 		line = rec.Encode()
 	}
 	return messages.RecordMsg(r.page.Crawl, partition, id, line)
 }
 
-// isCut reports whether a text has lost something at a limit. A limit of 0 asks for no text.
+// isCut reports whether a text was cut at a limit. A limit of 0 asks for no text.
 func isCut(text string, limit int) bool { return limit > 0 && len(text) > limit }
 
-// maxRecord leaves room for headers in a message of 1 MiB, headerRoom in any.
+// maxRecord leaves space for headers in a message of 1 MiB, headerRoom in any message.
 const (
 	maxRecord  = 1000 << 10
 	headerRoom = 1<<20 - maxRecord
 )
 
-// maxLetter bounds what a dead letter has of a record, so that it fits a message
-// together with the headers of the page.
+// maxLetter bounds the part of a record in a dead letter, so that it fits a message together with
+// the headers of the page.
 const maxLetter = 900 << 10
 
-// deadLetter says why a record could not be made. Its payload is the record, as
-// far as there is one.
+// deadLetter returns the dead letter of a record that could not be made. Its payload is the record,
+// as far as it exists.
 func (r *parsedPage) deadLetter(m *stages.Message, i int) *nats.Msg {
 	problem := &r.problems[i]
 	record := problem.Record[:min(len(problem.Record), maxLetter)]

@@ -18,16 +18,16 @@ type ownRecord struct {
 	append func(b []byte, env extract.Envelope) []byte
 }
 
-// applyRules adds what the spec's rules make of the page. A URL that a rule finds
-// as well as a link is followed as the rule says.
+// applyRules adds the output of the spec's rules. For a URL that is found by a rule and as a link,
+// the rule's values apply.
 func (r *parsedPage) applyRules(ctx context.Context) error {
-	own := &parsedPage{page: r.page, plan: r.plan, doc: r.doc, scanned: r.scanned, file: r.file} // makes what rules ask of the page
+	own := &parsedPage{page: r.page, plan: r.plan, doc: r.doc, scanned: r.scanned, file: r.file} // computes the page fields for rules
 	r.doc.TellPageFields(own.field)
 	result, err := r.plan.rules.Apply(ctx, r.doc)
 	if err != nil {
 		return err
 	}
-	if result.Abandoned { // what is busy may still read the old one
+	if result.Abandoned { // an abandoned rule may still read the old document
 		r.doc = newDocument(r.page, r.doc.Raw(), r.plan.content)
 		if r.file != nil {
 			r.doc.SetHTML(r.file.HTML)
@@ -41,7 +41,7 @@ func (r *parsedPage) applyRules(ctx context.Context) error {
 	for i := range result.Records {
 		rec := &result.Records[i]
 		if r.noRecord && rec.Kind == crawlspec.KindChunk {
-			continue // of a list of pages
+			continue // a list of pages has no chunks
 		}
 		if r.plan.mask != nil {
 			rec.MapTexts(r.plan.mask.Field)
@@ -70,10 +70,10 @@ func (r *parsedPage) applyRules(ctx context.Context) error {
 	return nil
 }
 
-// field is a field of the page for rules, as JSON.
+// field returns a field of the page for rules, as JSON.
 func (r *parsedPage) field(name string) []byte { return pageFields[name](pageEncoder{r}, nil, minRead) }
 
-// take takes over what was made of the page for rules.
+// take adopts the values that were computed for rules.
 func (r *parsedPage) take(own *parsedPage) {
 	r.data, r.md, r.hash, r.detected = own.data, own.md, own.hash, own.detected
 	r.problems, r.treeless = append(r.problems, own.problems...), own.treeless
@@ -84,7 +84,7 @@ func (r *parsedPage) hasPageRecord() bool {
 	return r.plan.spec.EmitsPage() && !r.noRecord && !r.noPage
 }
 
-// document is the page for extractors.
+// document returns the page for extractors.
 func (r *parsedPage) document(body []byte) *Document {
 	return &Document{
 		URL: r.page.URL, Status: r.page.Status, Header: http.Header(r.page.Header), ContentType: r.page.ContentType,
@@ -92,7 +92,7 @@ func (r *parsedPage) document(body []byte) *Document {
 	}
 }
 
-// runExtractor has an extractor read the page.
+// runExtractor applies an extractor to the page.
 func (r *parsedPage) runExtractor(ctx context.Context, x Extractor, d *Document) error {
 	got, err := x.Extract(ctx, d)
 	if err != nil || got == nil {
@@ -120,7 +120,7 @@ func (r *parsedPage) runExtractor(ctx context.Context, x Extractor, d *Document)
 	return nil
 }
 
-// encode makes the record of an extractor one like those of rules.
+// encode converts the record of an extractor to the form of those of rules.
 func (r *parsedPage) encode(rec *ExtractRecord) (ownRecord, error) {
 	fields, err := rec.members()
 	if err != nil {

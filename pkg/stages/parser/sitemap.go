@@ -9,33 +9,35 @@ import (
 	"seine/pkg/messages"
 )
 
-// sitemapPage reads a page that is a sitemap.
+// sitemapPage reads a page that may be a sitemap.
 type sitemapPage struct{ *parsedPage }
 
-// named reports whether a page is read as a sitemap if it is one: the crawl follows sitemaps, or it is a seed.
+// named reports whether the page may be read as a sitemap: the crawl follows sitemaps, or it is a
+// seed.
 func (sp sitemapPage) named() bool {
 	return sp.plan.spec.Sitemaps || sp.page.Sitemap || sp.page.Depth == 0
 }
 
-// read follows what a sitemap lists, if the crawl wants that. XML that is
-// something else is a page like any other. What can be read of a broken sitemap is.
+// read follows the entries of a sitemap, if the crawl wants that. Other XML is handled like any
+// page. The readable part of a broken sitemap is used.
 func (sp sitemapPage) read(body []byte) error {
 	if !sp.named() {
 		return nil
 	}
 	parse := sitemap.Parse
 	if sp.page.Sitemap || sp.page.Depth == 0 {
-		parse = sitemap.ParseAny // it may be a text in gzip
+		parse = sitemap.ParseAny // it may be compressed text
 	}
 	site, err := parse(body, sp.page.ContentType)
 	if site == nil {
-		return nil // then it is something else
+		return nil // it is something else
 	}
 	return sp.followEntries(site, err)
 }
 
-// readText does so for a list of URLs, or an llms.txt. Any text may be a list by chance, so who named it, or its name, has to
-// say that it is a sitemap; a seed may have nothing but URLs instead. It reports whether it was one.
+// readText follows a list of URLs, or an llms.txt, and reports whether the page was one. Any text
+// may look like a list by chance, so its name or its source must identify it as a sitemap; a seed
+// may instead consist only of URLs.
 func (sp sitemapPage) readText(body []byte) (bool, error) {
 	if !sp.named() {
 		return false, nil
@@ -49,7 +51,7 @@ func (sp sitemapPage) readText(body []byte) (bool, error) {
 	case strings.HasSuffix(url, "/llms.txt"):
 		site = sitemap.ParseMarkdown(body)
 	case err != nil || !isNamed && (sp.page.Depth > 0 || site.Unreadable > 0):
-		return false, nil // then it is a text
+		return false, nil // it is a text
 	}
 	if len(site.Entries) == 0 {
 		return false, nil
@@ -57,8 +59,8 @@ func (sp sitemapPage) readText(body []byte) (bool, error) {
 	return true, sp.followEntries(site, nil)
 }
 
-// readKnown reads a text that must be a sitemap. It logs if it is not one, as what it
-// should have led to is missing.
+// readKnown reads a text that was named as a sitemap. It sets a warning if it is not one, since its
+// URLs are then missing.
 func (sp sitemapPage) readKnown(body []byte) (bool, error) {
 	site, err := sitemap.ParseAny(body, sp.page.ContentType)
 	if site == nil {
@@ -68,8 +70,8 @@ func (sp sitemapPage) readKnown(body []byte) (bool, error) {
 	return true, sp.followEntries(site, err)
 }
 
-// followEntries follows its entries: pages are a link away, and the sitemaps of an
-// index are as near as the index. It logs what ended the reading.
+// followEntries follows the entries of a sitemap: pages are one link away, and the sitemaps of an
+// index have the depth of the index. ended is the error that ended the reading, for the warning.
 func (sp sitemapPage) followEntries(site *sitemap.Sitemap, ended error) error {
 	base, err := weburl.NewBase(sp.page.URL)
 	if err != nil {
@@ -85,7 +87,7 @@ func (sp sitemapPage) followEntries(site *sitemap.Sitemap, ended error) error {
 		e := &site.Entries[i]
 		if u, err := base.Resolve(e.URL); err == nil {
 			to.add(u, SitemapPriority(e.Priority))
-		} else { // nothing that can be fetched
+		} else { // not a fetchable URL
 			w.read--
 			w.unreadable++
 		}
@@ -99,9 +101,8 @@ func (sp sitemapPage) followEntries(site *sitemap.Sitemap, ended error) error {
 	return nil
 }
 
-// SitemapPriority turns the priority of a sitemap, 1 being the highest and 0.5 what a
-// page has that says nothing, into one of ours, 0 being the first and
-// messages.DefaultPriority the same; nil if it says nothing else.
+// SitemapPriority converts the priority of a sitemap, where 1 is the highest and 0.5 the default,
+// to Seine's, where 0 is the first and messages.DefaultPriority the default; nil for the default.
 func SitemapPriority(p sitemap.Priority) *int {
 	if p.IsZero() {
 		return nil

@@ -13,25 +13,25 @@ import (
 	"seine/pkg/messages"
 )
 
-// warning is what is wrong with a sitemap or a feed that was read all the same.
+// warning describes the errors of a sitemap or a feed that was read nevertheless.
 type warning struct {
 	repairs    int   // places that are not XML
 	read       int   // entries
-	unreadable int   // entries without a URL that can be fetched
-	cut        bool  // it has more than is read
-	err        error // why the reading ended, if not at its end
+	unreadable int   // entries without a fetchable URL
+	cut        bool  // it has more entries than were read
+	err        error // why the reading ended early
 }
 
 // A page with less text, in bytes, and fewer links may be an empty shell.
 const (
 	littleText = 200
-	fewLinks   = 10 // that it has, too
+	fewLinks   = 10 // maximum of its links
 )
 
-// contentless counts the pages of a plan that came without their content.
+// contentless counts the pages of a plan that arrived without their content.
 type contentless struct {
 	shells pageCount // empty shells that were not rendered
-	logins pageCount // forms of a login
+	logins pageCount // login forms
 }
 
 // pageCount counts pages, and keeps the URL of the first.
@@ -53,7 +53,7 @@ func (c *pageCount) Sample() (pages int64, example string) {
 	return c.pages.Load(), example
 }
 
-// count counts a page that came without text, links or records, but with a script, or with a form that asks for a password.
+// count counts a page without text, links or records that has a script or a password field.
 func (c *contentless) count(r *parsedPage, body []byte) {
 	spec, text := r.plan.spec, len(r.scanned.Text)
 	switch {
@@ -65,15 +65,16 @@ func (c *contentless) count(r *parsedPage, body []byte) {
 	}
 }
 
-// loginText bounds the text of a page that may be the form of a login, in bytes.
+// loginText bounds the text of a page that may be a login form, in bytes.
 const loginText = 1000
 
 var (
 	passwordField = lazyregexp.New(`(?i)<input\b[^>]*\btype\s*=\s*["']?password\b`)
-	isLogin       = lazyregexp.New(`(?i)log[-_]?[io]n|sign[-_]?[iu]|register|auth|password|account`) // a page for a login, which any site may have
+	isLogin       = lazyregexp.New(`(?i)log[-_]?[io]n|sign[-_]?[iu]|register|auth|password|account`) // the URL of a login page, which any site may have
 )
 
-// Contentless returns the empty shells and the forms of a login that this process has parsed by a crawl's newest spec.
+// Contentless returns the empty shells and the login forms that this process has parsed under a
+// crawl's newest spec.
 func (p *Parser) Contentless(crawl string) (shells, logins *pageCount) {
 	plan, found := p.plans.Peek(crawl)
 	if !found {
@@ -82,7 +83,7 @@ func (p *Parser) Contentless(crawl string) (shells, logins *pageCount) {
 	return &plan.contentless.shells, &plan.contentless.logins
 }
 
-// renderWarning says what a rendered page may lack, "" if it seems complete.
+// renderWarning describes what a rendered page may lack, "" if it seems complete.
 func renderWarning(page *messages.Page, text string) string {
 	if len(page.RenderProblems) > 0 && len(text) < littleText && page.Cut == "" {
 		return "the rendered page has little text: " + page.RenderProblems[0].String()
@@ -90,7 +91,7 @@ func renderWarning(page *messages.Page, text string) string {
 	return page.Cut
 }
 
-// String tells it, "" if nothing is wrong.
+// String describes the errors, "" if there are none.
 func (w warning) String() string {
 	var parts []string
 	if w.unreadable > 0 {
