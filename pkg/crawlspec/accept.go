@@ -8,8 +8,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// documentMedia are the media types that the types of documents come as. A site
-// may send any of them as something else; Accept adds that.
+// documentMedia are the usual media types of the types of documents. A site may send any of them
+// under another media type; Accept adds that.
 var documentMedia = map[string][]string{
 	"html":    {"text/html", "application/xhtml+xml"},
 	"xml":     {"application/xml", "text/xml"},
@@ -22,15 +22,15 @@ var documentMedia = map[string][]string{
 	"office":  mediaOf("docx", "xlsx", "pptx", "odt", "ods", "odp", "epub", "rtf", "doc", "xls", "ppt"),
 }
 
-// sitemapMedia are what sitemaps come as.
+// sitemapMedia are the usual media types of sitemaps.
 var sitemapMedia = []string{"application/xml", "text/xml", "application/gzip", "application/x-gzip"}
 
-// NamedMedia are the types of sitemaps and feeds, which are read where a seed or a robots.txt names one.
+// NamedMedia are the media types of sitemaps and feeds, which are read if a seed or a robots.txt
+// names one.
 var NamedMedia = append([]string{"application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"}, sitemapMedia...)
 
-// Accepts returns the media types that the spec has fetched beside those that a
-// fetcher keeps anyhow: those of Accept, those that its rules are for, and those
-// of sitemaps.
+// Accepts returns the media types that the spec accepts in addition to those that a fetcher always
+// accepts: those of Accept, of its rules, and of sitemaps.
 func (s *Spec) Accepts() []string {
 	var media []string
 	add := func(types []string) {
@@ -66,7 +66,8 @@ func (s *Spec) Accepts() []string {
 	return media
 }
 
-// AcceptOf returns the entry of Accept that has files with an extension fetched: the name of a type, or a media type.
+// AcceptOf returns the entry of Accept for files with an extension: the name of a type, or a media
+// type.
 func AcceptOf(extension string) string {
 	if documentMedia[extension] != nil {
 		return extension
@@ -74,8 +75,8 @@ func AcceptOf(extension string) string {
 	return extensionMedia[extension]
 }
 
-// documentTypes returns the types of document that a rule is for. One that does
-// not say, and has selectors for JSON, is for that.
+// documentTypes returns the types of document that a rule applies to. A rule without types that has
+// selectors for JSON applies to json.
 func (r *RecordRule) documentTypes() []string {
 	if len(r.Types) > 0 {
 		return r.Types
@@ -116,15 +117,15 @@ func (fs Fields) readJSON() bool {
 	return slices.ContainsFunc(fs, func(f NamedField) bool { return f.From == "" && f.Value == nil && f.Selector.readsJSON() })
 }
 
-// IsMediaRange reports whether t can be a media type or a range of them, without
-// parameters, as in "text/html" and "image/*".
+// IsMediaRange reports whether t is a media type or a range of them, without parameters, as in
+// "text/html" and "image/*".
 func IsMediaRange(t string) bool {
 	kind, sub, ok := strings.Cut(t, "/")
 	return ok && kind != "" && sub != "" && !strings.ContainsAny(t, "; ,\r\n")
 }
 
-// InMediaRanges reports whether a media type without parameters is in one of the
-// ranges, such as "text/html", "image/*" and "*/*".
+// InMediaRanges reports whether a media type without parameters is in one of the ranges, such as
+// "text/html", "image/*" and "*/*".
 func InMediaRanges(ranges []string, t string) bool {
 	for _, want := range ranges {
 		prefix, wild := strings.CutSuffix(want, "*")

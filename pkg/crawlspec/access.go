@@ -60,7 +60,7 @@ type TLS struct {
 // TLSVersions are the values of TLS.MinVersion.
 var TLSVersions = []string{"1.0", "1.1", "1.2", "1.3"}
 
-// over returns the access with what a source changes.
+// over returns base with the changes of a, the access of a source.
 func (a Access) over(base Access) Access {
 	headers := maps.Clone(base.Headers)
 	if headers == nil {
@@ -81,21 +81,20 @@ func (a Access) over(base Access) Access {
 	return out
 }
 
-// SourceOf returns the index of the source that says how often a host, given
-// without its port, is asked; -1 if none does.
+// SourceOf returns the index of the source with the politeness of a host, given without its port;
+// -1 if there is none.
 func (s *Spec) SourceOf(host string) int {
 	return slices.IndexFunc(s.Sources, func(src HostRule) bool { return src.Matches(host) })
 }
 
-// AccessSource returns the index of the source whose Access is for a canonical
-// URL, -1 if none is. It is the first with an entry of Hosts for that URL.
+// AccessSource returns the index of the source whose Access applies to a canonical URL, -1 if there
+// is none. It is the first with an entry of Hosts for that URL.
 func (s *Spec) AccessSource(url string) int {
 	return slices.IndexFunc(s.Sources, func(src HostRule) bool { return src.AppliesTo(url) })
 }
 
-// AccessOf returns what holds for the URLs of source i, and for all others if i
-// is -1. An origin that the source does not trust (HostRule.Trusts) gets it
-// without the source's credentials.
+// AccessOf returns the access for the URLs of source i, and for all others if i is -1. For an
+// origin that the source does not trust (HostRule.Trusts), it omits the source's credentials.
 func (s *Spec) AccessOf(i int, trusted bool) Access {
 	if i < 0 {
 		return s.Access
@@ -107,8 +106,8 @@ func (s *Spec) AccessOf(i int, trusted bool) Access {
 	return a.over(s.Access)
 }
 
-// maxAccess bounds the header fields and proxies that a spec has in all. A source has those of the spec beside its own,
-// so that a short spec may have very many.
+// maxAccess bounds the total header fields and proxies of a spec. Each source also has those of the
+// spec, so a short spec may have very many.
 const maxAccess = 500_000
 
 func (c specCheck) checkAccessSize(p *Problems) {
@@ -122,8 +121,8 @@ func (c specCheck) checkAccessSize(p *Problems) {
 	}
 }
 
-// Credentials names what of the access goes only to trusted origins: "auth",
-// and the headers with a secret or with cookies, sorted.
+// Credentials returns the names of the parts of the access that are sent only to trusted origins:
+// "auth", and the headers with a secret or with cookies, sorted.
 func (a *Access) Credentials() []string {
 	var names []string
 	if a.Auth != nil {
@@ -137,8 +136,8 @@ func (a *Access) Credentials() []string {
 	return names
 }
 
-// IsCredential reports whether a header that the spec sets is one that must not
-// be stored and, if a source sets it, that goes only to trusted origins.
+// IsCredential reports whether a header of the spec must not be stored and, if a source sets it, is
+// sent only to trusted origins.
 func IsCredential(name, value string) bool {
 	return strings.Contains(value, "{secret:") || strings.EqualFold(name, "Cookie")
 }
@@ -149,8 +148,8 @@ func (a Access) withoutCredentials() Access {
 	return a
 }
 
-// check reports what is wrong with an access; prefix is the path before its keys. Values for one host alone
-// need a source that names the host.
+// check reports errors of an access; prefix is the path before its keys. Values for one host need a
+// source that names the host.
 func (a *Access) check(p *Problems, prefix string, ofSource bool) {
 	if a.Auth != nil && !ofSource {
 		p.Addf(prefix+"auth", "set it in one of the sources, so that no other host receives it")
@@ -168,7 +167,7 @@ func (a *Access) check(p *Problems, prefix string, ofSource bool) {
 	a.TLS.check(p, prefix+"tls")
 }
 
-// reserved are the fields that the fetcher itself sets, and what sets them.
+// reserved are the fields that the fetcher itself sets, and the reasons or alternatives.
 var reserved = map[string]string{
 	"host": "it is the URL's", "user-agent": "write user_agent", "authorization": "write auth, in a source",
 	"accept-encoding": "the fetcher names what it can undo", "content-length": "it is the body's",
@@ -221,7 +220,7 @@ func (t *TLS) check(p *Problems, path string) {
 	}
 }
 
-// proxySchemes are those that a proxy's URL may have.
+// proxySchemes are the valid schemes of a proxy's URL.
 var proxySchemes = []string{"http", "socks5"}
 
 func checkProxy(text string) error {
@@ -235,9 +234,9 @@ func checkProxy(text string) error {
 	return nil
 }
 
-// ParseProxy reads the URL of a proxy. Its errors do not repeat a password.
+// ParseProxy parses the URL of a proxy. Its errors do not repeat a password.
 func ParseProxy(text string) (*url.URL, error) {
-	// A secret's braces and colon are no part of a URL's grammar.
+	// A secret's braces and colon are not valid in a URL.
 	u, err := url.Parse(secretPattern().ReplaceAllStringFunc(text, url.QueryEscape))
 	if err != nil || u.Host == "" || u.Port() == "" || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, errors.New("a proxy is written scheme://user:{secret:NAME}@host:port, user and password if it needs them")

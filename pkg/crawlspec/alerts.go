@@ -55,7 +55,7 @@ type AlertsOff string
 // Off turns all alerts off.
 const Off AlertsOff = "off"
 
-// UnmarshalText reads "off".
+// UnmarshalText accepts "off".
 func (o *AlertsOff) UnmarshalText(text []byte) error {
 	if string(text) != string(Off) {
 		return fmt.Errorf("%q: must be off, or thresholds such as error_rate and no_progress", messages.Clip(string(text)))
@@ -64,7 +64,7 @@ func (o *AlertsOff) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// DefaultAlerts are quiet in a crawl that goes well.
+// DefaultAlerts raise no alert in a crawl that goes well.
 func DefaultAlerts() Alerts {
 	return Alerts{
 		ErrorRate: 0.1, Over: Duration(5 * time.Minute), MinRequests: 50, NoProgress: Duration(15 * time.Minute),
@@ -73,7 +73,7 @@ func DefaultAlerts() Alerts {
 	}
 }
 
-// UnmarshalJSON reads thresholds, or "off". What is left out keeps its value.
+// UnmarshalJSON accepts thresholds, or "off". Omitted thresholds keep their values.
 func (a *Alerts) UnmarshalJSON(b []byte) error {
 	if isText(b) {
 		*a = Alerts{}
@@ -87,8 +87,7 @@ func (a *Alerts) Off() bool {
 	return *a == Alerts{Webhook: a.Webhook, AllowPrivate: a.AllowPrivate}
 }
 
-// leastAlertTime is the least time of a threshold: the cluster is looked at no more often than every
-// second.
+// leastAlertTime is the least time of a threshold: the cluster is checked at most every second.
 const leastAlertTime = Duration(time.Second)
 
 func (a *Alerts) check(p *Problems) {
@@ -118,7 +117,7 @@ func (p *Problems) alertTime(path string, d Duration) {
 	}
 }
 
-// checkWebhook does not repeat the URL: it often is the only secret there is.
+// checkWebhook does not repeat the URL: it is often a secret itself.
 func checkWebhook(text string) error {
 	if text == "" {
 		return nil
@@ -139,8 +138,8 @@ func checkWebhook(text string) error {
 	return checkSecrets(text, true)
 }
 
-// authority is the part of a URL after its scheme up to the path, userinfo that
-// of it before the host.
+// authority returns the part of a URL between its scheme and the path, userinfo the part of it
+// before the host.
 func authority(rest string) string {
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		return rest[:i]
@@ -153,7 +152,7 @@ func userinfo(rest string) string {
 	return a[:strings.LastIndexByte(a, '@')+1]
 }
 
-// WebhookOrigin says where a webhook goes, without what may be secret.
+// WebhookOrigin returns the destination of a webhook, without parts that may be secret.
 func WebhookOrigin(webhook string) string {
 	u, err := url.Parse(secretPattern().ReplaceAllString(webhook, "x"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // KindChunk is the kind of the records of Chunks.
 const KindChunk = "chunk"
 
-// EachChunk is what their rule is from. Only Extraction.Rules has it.
+// EachChunk is the Each.From of the rule for Chunks. Only Extraction.Rules has it.
 const EachChunk = "chunks"
 
 // Chunks splits the main content of pages by headings and paragraphs, into records of KindChunk.
@@ -67,7 +67,7 @@ var chunkFields = Fields{
 	{"text", Field{Get: "raw", Trim: new(bool)}},
 }
 
-// MaxSize returns the size of a chunk at most.
+// MaxSize returns the maximum size of a chunk.
 func (c *Chunks) MaxSize() int { return cmp.Or(c.Size, DefaultChunkSize) }
 
 // SizeUnit returns the unit of sizes.
@@ -80,7 +80,8 @@ func (c *Chunks) rule() *RecordRule {
 	}
 }
 
-// Rules are the rules for records, each with its path in the spec: Records, and that of Chunks.
+// Rules iterates over the record rules, each with its path in the spec: Records, and the rule of
+// Chunks.
 func (e *Extraction) Rules() iter.Seq2[string, *RecordRule] {
 	return func(yield func(string, *RecordRule) bool) {
 		for i := range e.Records {

@@ -11,9 +11,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// extensionMedia are the media types of files that are no pages, by the extension of
-// their names. Left out are extensions that names of pages end with as well, such as
-// js and com.
+// extensionMedia are the media types of files that are not pages, by file extension. It omits
+// extensions that pages have as well, such as js and com.
 var extensionMedia = map[string]string{
 	"7z": "application/x-7z-compressed", "aac": "audio/aac", "apk": "application/vnd.android.package-archive",
 	"avi": "video/x-msvideo", "avif": "image/avif", "bmp": "image/bmp", "bz2": "application/x-bzip2",
@@ -49,15 +48,15 @@ func mediaOf(extensions ...string) (media []string) {
 // Extensions are those of files, in lower case and without a dot.
 type Extensions []string
 
-// IsZero tells none at all, which stands for a default, from an empty list.
+// IsZero reports whether e is nil, which stands for the default, unlike an empty list.
 func (e Extensions) IsZero() bool { return e == nil }
 
-// DefaultSkipExtensions returns the extensions of images, sound, films, fonts, archives,
-// programs, and documents that are no pages, in alphabetical order.
+// DefaultSkipExtensions returns the extensions of images, sound, films, fonts, archives, programs,
+// and documents that are not pages, in alphabetical order.
 func DefaultSkipExtensions() []string { return slices.Sorted(maps.Keys(extensionMedia)) }
 
-// SkippedExtensions returns those of SkipExtensions whose media type the spec does not
-// have fetched all the same.
+// SkippedExtensions returns the extensions of SkipExtensions whose media type the spec does not
+// accept.
 func (s *Spec) SkippedExtensions() (skipped []string) {
 	all, kept := []string(s.SkipExtensions), s.Accepts()
 	if all == nil {
@@ -71,14 +70,13 @@ func (s *Spec) SkippedExtensions() (skipped []string) {
 	return skipped
 }
 
-// Extension returns the extension of the file that a URL names, in lower case and
-// without its dot; "" if it names none. A name with a colon, as of the page File:A.jpg
-// of a wiki, is not one of a file.
+// Extension returns the file extension in a URL, in lower case and without its dot; "" if it has
+// none. A name with a colon, such as that of the wiki page File:A.jpg, is not a file name.
 func Extension(url string) string {
 	rest, _, _ := strings.Cut(url, "?")
 	rest, _, _ = strings.Cut(rest, "#")
 	_, rest, _ = strings.Cut(rest, "://")
-	_, file, _ := strings.Cut(rest, "/") // behind the host
+	_, file, _ := strings.Cut(rest, "/") // after the host
 	name := path.Base(file)
 	if strings.HasSuffix(file, "/") || strings.Contains(name, ":") || strings.Contains(name, "%3A") {
 		return ""

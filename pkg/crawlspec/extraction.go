@@ -34,12 +34,11 @@ var PageFields = []string{
 	"rendered", "referrer", "crawl", "visit", "run", "metadata", "pages", "no_text",
 }
 
-// addedFields are further fields, which a record has whenever there is something to say, whatever fields it has.
+// addedFields are further fields, which any record has if they are not empty.
 var addedFields = []string{"cut", "render_problems", "truncated"}
 
-// PageFieldsOfRules are those of PageFields that rules can have with "from: page:NAME": not
-// those that are known only when rules are done, or are found only if the record of the page
-// has them.
+// PageFieldsOfRules returns the PageFields that rules can use with "from: page:NAME". It omits
+// those that are known only after the rules, or are computed only for the record of the page.
 func PageFieldsOfRules() []string {
 	return slices.DeleteFunc(slices.Clone(PageFields), func(name string) bool {
 		return name == "duplicate_of" || name == "links" || name == "headings"
@@ -68,10 +67,10 @@ const defaultLinkKinds = 8
 // Duplicate is the treatment of a record whose page was seen before.
 type Duplicate string
 
-// What is done with duplicates.
+// Treatments of duplicates.
 const (
 	DuplicateKeep Duplicate = "keep" // nothing
-	DuplicateMark Duplicate = "mark" // the record says of which page it is one
+	DuplicateMark Duplicate = "mark" // the record names the page that it repeats
 	DuplicateDrop Duplicate = "drop" // no record
 )
 
@@ -88,26 +87,26 @@ type Duplicates struct {
 // Unchanged is the treatment of records of an unchanged page.
 type Unchanged string
 
-// What is done with unchanged pages.
+// Treatments of unchanged pages.
 const (
-	UnchangedKeep Unchanged = "keep" // they are made once more
-	UnchangedDrop Unchanged = "drop" // no records, as of a page that answers 304
+	UnchangedKeep Unchanged = "keep" // they are made again
+	UnchangedDrop Unchanged = "drop" // no records, as for a 304 response
 )
 
 // WhenGone is the treatment of a page that has records and no longer exists.
 type WhenGone string
 
-// What is done when a page is gone.
+// Treatments of pages that no longer exist.
 const (
-	WhenGoneDrop   WhenGone = "drop"   // nothing tells
-	WhenGoneRecord WhenGone = "record" // a record of the kind gone does, once; scheduled runs visit all pages that have records
+	WhenGoneDrop   WhenGone = "drop"   // no record
+	WhenGoneRecord WhenGone = "record" // one record of the kind gone; scheduled runs visit all pages that have records
 )
 
 // Distances of simhashes.
 const (
 	DefaultDistance = 3
-	// MaxDistance is beyond what near duplicates have (3 is usual). Up to 3 costs
-	// four lookups a page, more 68.
+	// MaxDistance exceeds the usual distance of near duplicates, which is 3. Up to 3 costs four
+	// look-ups a page, more 68.
 	MaxDistance = 7
 )
 
@@ -124,7 +123,7 @@ type MainContent struct {
 // Comments is the treatment of comments below an article.
 type Comments string
 
-// What is done with comments.
+// Treatments of comments.
 const (
 	CommentsDrop Comments = "drop"
 	CommentsKeep Comments = "keep"
@@ -133,7 +132,7 @@ const (
 // Prefer is which fault of a main content is the smaller one.
 type Prefer string
 
-// What is preferred.
+// Values of Prefer.
 const (
 	PreferBalanced  Prefer = "balanced"
 	PreferPrecision Prefer = "precision"
@@ -168,8 +167,7 @@ type Extraction struct {
 	Mask    Mask        `json:"mask"`
 }
 
-// DefaultExtraction makes one record of each page and follows what a reader
-// could.
+// DefaultExtraction makes one record of each page and follows the links that a reader could.
 func DefaultExtraction() Extraction {
 	return Extraction{
 		Page:       PageOutput{Emit: EmitAuto},
@@ -180,15 +178,15 @@ func DefaultExtraction() Extraction {
 	}
 }
 
-// Kinds are the kinds of records that are made of pages, but for those of extractors.
+// Kinds returns the kinds of records of the spec, without those of extractors.
 func (e *Extraction) Kinds() []string { return e.kindsOf(func(*RecordRule) bool { return true }) }
 
-// KindsWithoutKey are the kinds of records that have no key.
+// KindsWithoutKey returns the kinds of records that have no key.
 func (e *Extraction) KindsWithoutKey() []string {
 	return e.kindsOf(func(r *RecordRule) bool { return r.Key == "" })
 }
 
-// kindsOf are the kinds of some rules, and of pages.
+// kindsOf returns the kinds of the rules for which counts is true, and of pages.
 func (e *Extraction) kindsOf(counts func(*RecordRule) bool) (kinds []string) {
 	if e.EmitsPage() {
 		kinds = append(kinds, messages.KindPage)

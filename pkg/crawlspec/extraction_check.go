@@ -13,8 +13,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Bounds of the rules of a spec, far beyond what one site needs: a spec is read
-// by every parser, and the rules that match are tried on every page.
+// Limits of the rules of a spec, far beyond the needs of one site: every parser reads a spec, and
+// tries the matching rules on every page.
 const (
 	MaxRules       = 500  // of records, and of follow
 	MaxFields      = 200  // of one record, or of one object in it
@@ -23,20 +23,20 @@ const (
 	maxExpression  = 8192 // bytes of a selector, regular expression or template
 	maxConditions  = 20   // in "any"
 	maxReplace     = 20
-	maxConditioned = 4 // how deep conditions are nested
+	maxConditioned = 4 // nesting of conditions
 )
 
-// ReservedFields are the names that every record has already.
+// ReservedFields are the names of fields that every record has.
 var ReservedFields = []string{"kind", "url", "fetched_at", "crawl", "visit", "run", "duplicate_of", "key"}
 
-// eachFrom is what an Each may be from.
+// eachFrom are the values of Each.From.
 var eachFrom = []string{"main", "sections"}
 
-// FieldMetadata is the name of the metadata of seeds in records. Fields of rules may have
-// it as well: records of such a rule have that field.
+// FieldMetadata is the name of the metadata of seeds in records. Rules may define a field with this
+// name, which then replaces it.
 const FieldMetadata = "metadata"
 
-// Conversions are what a field can be made, by its As.
+// Conversions are the values of a field's As.
 var Conversions = []string{"text", "number", "integer", "boolean", "date", "url", "json"}
 
 var (
@@ -44,8 +44,7 @@ var (
 	attribute = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.:\-]{0,63}$`)
 )
 
-// check reports everything that is wrong and can be found without compiling
-// selectors and expressions.
+// check reports all errors that can be found without compiling selectors and expressions.
 func (e *Extraction) check(p *Problems) {
 	e.checkPage(p)
 	e.checkLinks(p)
@@ -135,7 +134,7 @@ func (e *Extraction) hasField(name string) bool {
 	return false
 }
 
-// list reports what is not one of those, and what is there twice.
+// list reports values that are not in those, and repeated ones.
 func (p *Problems) list(path string, values, those []string) {
 	for i, v := range values {
 		at := fmt.Sprintf("%s[%d]", path, i)
@@ -154,7 +153,8 @@ func (t *Target) check(p *Problems, path string) {
 	}
 }
 
-// keyPlaces are the places of a key that are of the page, unless the rule has fields of these names.
+// keyPlaces are the placeholders of a key that stand for values of the page, unless the rule has
+// fields with these names.
 var keyPlaces = []string{"host", "url"}
 
 func (r *RecordRule) check(p *Problems, path string) {
@@ -224,10 +224,10 @@ func (s *Selector) given() []string {
 	return all
 }
 
-// languageTag is what people write of BCP 47: a language, perhaps its script and region.
+// languageTag matches the usual part of BCP 47: a language, perhaps its script and region.
 var languageTag = lazyregexp.New(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$`)
 
-// languages reports what is no tag of a language.
+// languages reports invalid language tags.
 func (p *Problems) languages(path string, tags []string) {
 	for i, tag := range tags {
 		if !languageTag().MatchString(tag) {
@@ -293,7 +293,7 @@ func (r *FollowRule) check(p *Problems, path string) {
 	r.Selector.check(p, path)
 }
 
-// checkWays reports a rule that has none of the ways to find a link, or two.
+// checkWays reports a rule that has no way to find a link, or more than one.
 func (r *FollowRule) checkWays(p *Problems, path string) {
 	ways := 0
 	for _, given := range []bool{r.URL != "", !r.Selector.None(), r.Paginate != nil} {
@@ -339,7 +339,7 @@ func (g *Paginate) check(p *Problems, path string) {
 	g.While.check(p, path+".while", 0)
 }
 
-// Start is the value of the parameter on the first page.
+// Start returns the value of the parameter on the first page.
 func (g *Paginate) Start() int {
 	if g.First == nil {
 		return 1
@@ -351,7 +351,7 @@ func (fs Fields) has(name string) bool {
 	return slices.ContainsFunc(fs, func(f NamedField) bool { return f.Name == name })
 }
 
-// check reports what is wrong with fields that are so many objects deep.
+// check reports errors of fields at a nesting depth.
 func (fs Fields) check(p *Problems, path string, depth int) {
 	switch {
 	case len(fs) > MaxFields:
@@ -391,7 +391,7 @@ func (p *Problems) long(path, text string) {
 	}
 }
 
-// get reports a Get that is not one.
+// get reports an invalid Get.
 func (p *Problems) get(path, get string) {
 	if name, ok := strings.CutPrefix(get, "@"); ok {
 		if !attribute().MatchString(name) {

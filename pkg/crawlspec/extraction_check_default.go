@@ -12,8 +12,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// checkDefault reports a default of another type than what the field finds: no reader
-// of records expects both in one column.
+// checkDefault reports a default that has another type than the field's values: readers of records
+// expect one type in a column.
 func (f *Field) checkDefault(p *Problems, path string) {
 	if f.Default == nil {
 		return
@@ -24,7 +24,7 @@ func (f *Field) checkDefault(p *Problems, path string) {
 	path += ".default"
 	var v any
 	if jsontext.Unmarshal(f.Default, &v) != nil || v == nil {
-		return // the compiler of rules tells; null is what a field without a default has
+		return // the rule compiler reports it; null is the value of a field without a default
 	}
 	isObject := f.Map != nil || len(f.Fields) > 0
 	if f.All || f.Split != "" {
@@ -41,7 +41,7 @@ func (f *Field) checkDefault(p *Problems, path string) {
 	f.checkOneDefault(p, path, json.RawMessage(f.Default), isObject)
 }
 
-// checkOneDefault reports a value that the field could not find.
+// checkOneDefault reports a value that the field could not have.
 func (f *Field) checkOneDefault(p *Problems, path string, text json.RawMessage, isObject bool) {
 	wants := ""
 	switch {
@@ -55,7 +55,7 @@ func (f *Field) checkOneDefault(p *Problems, path string, text json.RawMessage, 
 	}
 }
 
-// unlike says what a JSON value would have to be to be one that As makes, "" if it is.
+// unlike describes the values that As makes, if a JSON value is not one of them, "" otherwise.
 func unlike(as string, text json.RawMessage) string {
 	isText := text[0] == '"'
 	isNumber := text[0] == '-' || '0' <= text[0] && text[0] <= '9'

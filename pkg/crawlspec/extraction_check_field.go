@@ -7,7 +7,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// check reports what is wrong with a field of an object that is so many deep.
+// check reports errors of a field in an object at a nesting depth.
 func (f *Field) check(p *Problems, path string, depth int) {
 	f.Selector.check(p, path)
 	f.checkSource(p, path)
@@ -110,7 +110,7 @@ func (f *Field) checkTransforms(p *Problems, path string) {
 	f.checkObject(p, path)
 }
 
-// checkObject reports what means nothing where the value is an object.
+// checkObject reports keys that have no meaning if the value is an object.
 func (f *Field) checkObject(p *Problems, path string) {
 	if f.Map == nil && len(f.Fields) == 0 {
 		return

@@ -15,13 +15,13 @@ type FieldError struct {
 	Err  error
 }
 
-// Error returns the path and what is wrong there.
+// Error returns the path and the error.
 func (e *FieldError) Error() string { return e.Path + ": " + e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error without the path.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// FieldErrors returns the errors of keys that err is made of, in their order.
+// FieldErrors returns the errors of keys in err, in order.
 func FieldErrors(err error) []*FieldError {
 	var all []*FieldError
 	if e, ok := err.(*FieldError); ok { //nolint:errorlint // the tree is walked here
@@ -38,22 +38,22 @@ func FieldErrors(err error) []*FieldError {
 	return all
 }
 
-// Problems collects what is wrong with the keys of a spec.
+// Problems collects the errors of a spec's keys.
 type Problems []error
 
-// Add notes what is wrong with the key at path; nil is nothing.
+// Add adds an error of the key at path, unless it is nil.
 func (p *Problems) Add(path string, err error) {
 	if err != nil {
 		*p = append(*p, &FieldError{Path: path, Err: err})
 	}
 }
 
-// Addf notes what is wrong with the key at path.
+// Addf adds an error of the key at path.
 func (p *Problems) Addf(path, format string, args ...any) {
 	p.Add(path, fmt.Errorf(format, args...))
 }
 
-// Err joins them, nil if there are none.
+// Err joins the errors; nil if there are none.
 func (p Problems) Err() error { return errors.Join(p...) }
 
 // oneOf reports a value that is not in the list.
@@ -64,25 +64,25 @@ func (p *Problems) oneOf(path, value string, those []string) {
 		}
 	}
 	meant := ""
-	if near := suggest.Name(value, those); near != "" && len(those) > 15 { // a short list is read
+	if near := suggest.Name(value, those); near != "" && len(those) > 15 { // users can read a short list
 		meant = "did you mean " + near + "? It "
 	}
 	p.Addf(path, "%q: %smust be one of %s", messages.Clip(value), meant, strings.Join(those, ", "))
 }
 
-// between reports a number that is out of bounds.
+// between reports a number that is out of bounds, and returns false for it.
 func between[T int | float64 | Duration | Bytes](p *Problems, path string, n, least, most T) bool {
-	if n >= least && n <= most { // which no NaN is
+	if n >= least && n <= most { // false for NaN
 		return true
 	}
 	p.Addf(path, "%s", shortTimes.Replace(fmt.Sprintf("%v: must be from %v to %v", n, least, most)))
 	return false
 }
 
-// shortTimes writes durations as people do.
+// shortTimes writes durations in the usual short form.
 var shortTimes = strings.NewReplacer("h0m0s", "h", "m0s", "m")
 
-// notNegative reports a negative number; hint says what 0 is.
+// notNegative reports a negative number; hint is the meaning of 0.
 func notNegative[T int | int64 | Duration | Bytes](p *Problems, path string, n T, hint string) {
 	if n < 0 {
 		p.Addf(path, "%v: must not be negative (%s)", n, hint)
@@ -95,7 +95,8 @@ func (p *Problems) priority(path string, n int) {
 	}
 }
 
-// memberPath is the path of a member of a list of n. One alone may stand for the list.
+// memberPath returns the path of a member of a list of n. A list of one may be written without
+// brackets.
 func memberPath(path string, i, n int) string {
 	if n == 1 {
 		return path
@@ -103,7 +104,7 @@ func memberPath(path string, i, n int) string {
 	return fmt.Sprintf("%s[%d]", path, i)
 }
 
-// patterns reports invalid patterns of a list, and a list of too many.
+// patterns reports invalid patterns of a list, and a list with too many.
 func (p *Problems) patterns(path string, patterns []string, most int) {
 	if len(patterns) > most {
 		p.Addf(path, "%d patterns: at most %d", len(patterns), most)

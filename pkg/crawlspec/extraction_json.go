@@ -9,8 +9,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// textOr decodes b into text if it is a text, which is short for the object that v points to. Members that v lacks are
-// errors, as they are in the rest of a spec.
+// textOr decodes b into text if it is a text, which is a short form of the object that v points to.
+// Unknown members are errors, as in the rest of a spec.
 func textOr(b []byte, text, v any) error {
 	if isText(b) {
 		return jsontext.Unmarshal(b, text)
@@ -20,19 +20,19 @@ func textOr(b []byte, text, v any) error {
 
 func isText(b []byte) bool { return len(b) > 0 && b[0] == '"' }
 
-// UnmarshalJSON reads a selector, or the CSS selector that stands for one.
+// UnmarshalJSON accepts a selector, or a CSS selector as its short form.
 func (e *Each) UnmarshalJSON(b []byte) error {
 	type plain Each
 	return textOr(b, &e.CSS, (*plain)(e))
 }
 
-// UnmarshalJSON reads a condition, or the CSS selector that stands for one.
+// UnmarshalJSON accepts a condition, or a CSS selector as its short form.
 func (c *Condition) UnmarshalJSON(b []byte) error {
 	type plain Condition
 	return textOr(b, &c.CSS, (*plain)(c))
 }
 
-// UnmarshalJSON reads a field, or the CSS selector that stands for one.
+// UnmarshalJSON accepts a field, or a CSS selector as its short form.
 func (f *Field) UnmarshalJSON(b []byte) error {
 	type plain Field
 	return textOr(b, &f.CSS, (*plain)(f))
@@ -61,7 +61,7 @@ func (fs Fields) MarshalJSON() ([]byte, error) {
 	return object.End(), nil
 }
 
-// UnmarshalJSON reads fields in their order.
+// UnmarshalJSON decodes fields and keeps their order.
 func (fs *Fields) UnmarshalJSON(b []byte) error {
 	*fs = nil
 	if string(b) == "null" {
@@ -86,16 +86,16 @@ func (fs *Fields) UnmarshalJSON(b []byte) error {
 // Strings is a list of texts; a single text stands for a list of one.
 type Strings []string
 
-// UnmarshalJSON reads a text, or a list of them.
+// UnmarshalJSON accepts a text, or a list of them.
 func (s *Strings) UnmarshalJSON(b []byte) error { return oneOrMore(b, (*[]string)(s)) }
 
 // Ints is a list of whole numbers; a single one stands for a list of one.
 type Ints []int
 
-// UnmarshalJSON reads a number, or a list of them.
+// UnmarshalJSON accepts a number, or a list of them.
 func (s *Ints) UnmarshalJSON(b []byte) error { return oneOrMore(b, (*[]int)(s)) }
 
-// oneOrMore leaves s as it is for null, as encoding/json asks.
+// oneOrMore leaves s unchanged for null, as encoding/json requires.
 func oneOrMore[T any](b []byte, s *[]T) error {
 	switch {
 	case string(b) == "null":

@@ -100,7 +100,7 @@ type Selector struct {
 	JQ    string `json:"jq,omitempty"`
 }
 
-// None reports whether nothing is selected.
+// None reports whether the selector is empty.
 func (s Selector) None() bool { return s == Selector{} }
 
 // Each selects the parts of a page that make one record or one link each. In YAML, a string stands for a CSS

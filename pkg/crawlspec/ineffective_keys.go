@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// idleKeys are keys that do nothing beside the others of a spec.
+// idleKeys finds keys that have no effect beside the other keys of a spec.
 type idleKeys struct{ *Spec }
 
-// Ineffective says of each key of the spec that does nothing, alone or beside another,
-// that it does, and why. Such a spec is valid: what is stored stays what it was.
+// Ineffective describes each key of the spec that has no effect, alone or beside another key, with
+// the reason. Such a spec is valid, so that stored specs stay valid.
 func (s *Spec) Ineffective() (found []string) {
 	k := idleKeys{s}
 	note := func(is bool, key, format string, a ...any) {
@@ -32,7 +32,7 @@ func (s *Spec) Ineffective() (found []string) {
 	return found
 }
 
-// noter is called with a key, whether it does nothing, and why.
+// noter is called with a key, whether it has no effect, and the reason.
 type noter func(is bool, key, format string, a ...any)
 
 func (k idleKeys) idleSeeds(note noter) {
@@ -57,7 +57,7 @@ func (k idleKeys) idleScope(note noter) {
 	note(k.MaxPages > 0 && most > k.MaxPages, "max_pages_per_host", "beside a smaller max_pages: %d", k.MaxPages)
 }
 
-// idlePatterns finds patterns that no URL matches: each is compared with the whole URL, or
+// idlePatterns finds patterns that no URL matches. Each pattern is compared with the whole URL, or
 // with its path.
 func (k idleKeys) idlePatterns(note noter) {
 	look := func(key string, patterns ...string) {
@@ -98,12 +98,12 @@ func (k idleKeys) idlePatterns(note noter) {
 	}
 }
 
-// insteadOf says of a pattern that no URL matches why that is, and what may be meant.
+// insteadOf describes why no URL matches a pattern, and what may be meant.
 func insteadOf(pattern string) string {
 	expr, isRegexp := strings.CutPrefix(pattern, "re:")
 	if !isRegexp {
 		path := "/" + pattern
-		if strings.HasSuffix(path, "/") { // what is below it is meant
+		if strings.HasSuffix(path, "/") { // for everything below it
 			path += "*"
 		}
 		return fmt.Sprintf("as %q is not a whole URL: write %q for what is anywhere in one, %q for a path", pattern, "*"+strings.TrimSuffix(pattern, "*")+"*", path)
@@ -115,7 +115,7 @@ func insteadOf(pattern string) string {
 	return why + ": without ^ it is found anywhere in one"
 }
 
-// idleRules finds rules behind one that matches everything: the first that matches decides.
+// idleRules finds rules after one that matches everything: the first that matches decides.
 func (k idleKeys) idleRules(note noter) {
 	behind := func(key string, n int, isAll func(int) bool) {
 		for i := range n - 1 {
@@ -170,7 +170,7 @@ func (k idleKeys) idleHosts(note noter) {
 	}
 }
 
-// isIn reports whether an entry covers all hosts of e.
+// isIn reports whether one of the entries covers all hosts of e.
 func (e hostEntry) isIn(entries map[hostEntry]bool) bool {
 	if entries[e] || !e.domain && entries[hostEntry{name: e.name}] {
 		return true
@@ -204,7 +204,7 @@ func (k idleKeys) idleRecords(note noter) {
 	note(k.Archive && len(k.Mask.Fields) > 0, "mask", "in archives, which have pages as they came: personal data is in them")
 }
 
-// idleSections finds slips around each: {from: sections}.
+// idleSections finds mistakes around each: {from: sections}.
 func (k idleKeys) idleSections(note noter) {
 	tag := func(path string, e *Each) {
 		note(e != nil && e.CSS == "sections", path, "as a selector, since no page has such an element: for the parts between headings, write {from: sections}")
@@ -220,8 +220,8 @@ func (k idleKeys) idleSections(note noter) {
 	}
 }
 
-// keyIsPosition reports whether the keys of sections are made of nothing but where these are
-// on their pages.
+// keyIsPosition reports whether the keys of sections consist only of their positions on their
+// pages.
 func (r *RecordRule) keyIsPosition() bool {
 	places := r.Key.Placeholders()
 	if r.Each == nil || r.Each.From != "sections" || len(places) == 0 {
@@ -244,8 +244,8 @@ func (c *Condition) selector() string {
 	return c.CSS
 }
 
-// isLanguage reports whether the condition is the code of a language, where a selector
-// should be. Those that are elements of HTML are none: tr, th, li, br.
+// isLanguage reports whether the condition's selector is a language code, which was probably meant
+// as a language. It excludes codes that are HTML elements: tr, th, li, br.
 func (c *Condition) isLanguage() bool {
 	return slices.Contains([]string{"en", "de", "fr", "es", "it", "pt", "nl", "pl", "ru", "uk", "cs", "sv", "da", "fi", "ja", "zh", "ko", "ar"}, c.selector())
 }

@@ -4,14 +4,14 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// Normalizer compiles the rules for what URLs are one; nil if there are none.
+// Normalizer returns the compiled rules for equal URLs; nil if there are none.
 func (s *Spec) Normalizer() *weburl.Normalizer {
 	return weburl.NewNormalizer(s.NormalizeOptions())
 }
 
-// NormalizeOptions are the rules for what URLs are one. The parameters that hold
-// a secret in a request rule are in no URL: a site that writes one into a link or a
-// redirect means the URL without it, to which the rule adds it again.
+// NormalizeOptions returns the rules for equal URLs. URLs never contain the parameters that hold a
+// secret in a request rule: if a site writes one into a link or a redirect, the URL without it is
+// meant, and the rule adds it again.
 func (s *Spec) NormalizeOptions() weburl.NormalizeOptions {
 	return weburl.NormalizeOptions{
 		DropTracking: s.Normalize.DropTracking, DropSessions: s.Normalize.DropSessions,
@@ -21,7 +21,8 @@ func (s *Spec) NormalizeOptions() weburl.NormalizeOptions {
 	}
 }
 
-// Canonical returns the canonical form of a URL, with its route (weburl.Route) if that belongs to it.
+// Canonical returns the canonical form of a URL, with its route (weburl.Route) if the spec keeps
+// routes.
 func Canonical(s *Spec, url string) (string, error) {
 	if s.NormalizeOptions().KeepRoutes {
 		return weburl.CanonicalizeRoute(url)
@@ -29,15 +30,15 @@ func Canonical(s *Spec, url string) (string, error) {
 	return weburl.Canonicalize(url)
 }
 
-// SecretNormalizer takes only the parameters that hold a secret from URLs; nil if there
+// SecretNormalizer returns a normalizer that removes only the parameters with secrets; nil if there
 // are none.
 func (s *Spec) SecretNormalizer() *weburl.Normalizer {
 	secret := secretParameters(s)
 	return weburl.NewNormalizer(weburl.NormalizeOptions{DropMatching: secret, KeepRoutes: len(secret) > 0})
 }
 
-// secretParameters has an entry for each request rule, as of the rules that a URL
-// matches the first holds; nil if none of them hides a parameter.
+// secretParameters has an entry for each request rule, since the first rule that matches a URL
+// applies; nil if no rule hides a parameter.
 func secretParameters(s *Spec) []weburl.DropMatching {
 	var all []weburl.DropMatching
 	hidden := 0

@@ -73,7 +73,7 @@ type Breaker struct {
 	Probes   int      `json:"probes"`
 }
 
-// or returns the breaker with what it leaves out, but for Failures, from o.
+// or returns b with omitted values from o, except Failures.
 func (b Breaker) or(o Breaker) Breaker {
 	return Breaker{
 		Failures: b.Failures, Wait: cmp.Or(b.Wait, o.Wait), MaxWait: cmp.Or(b.MaxWait, o.MaxWait),
@@ -89,7 +89,7 @@ const (
 	DefaultPerHost     = 1
 )
 
-// DefaultPoliteness is one request at a time and a second between.
+// DefaultPoliteness is one request at a time, with a second between.
 func DefaultPoliteness() Politeness {
 	return Politeness{
 		Delay: DefaultDelay, DelayFactor: DefaultDelayFactor, MaxDelay: DefaultMaxDelay, PerHost: DefaultPerHost,
@@ -97,7 +97,7 @@ func DefaultPoliteness() Politeness {
 	}
 }
 
-// check reports what is wrong with a pace; prefix is the path before its keys.
+// check reports errors of a politeness; prefix is the path before its keys.
 func (p *Politeness) check(to *Problems, prefix string) {
 	const day, most = Duration(24 * time.Hour), 1000
 	between(to, prefix+"delay", p.Delay, 0, day)
@@ -153,7 +153,7 @@ type HostRule struct {
 // isEmpty reports whether a source only names hosts.
 func (s *HostRule) isEmpty() bool { return reflect.DeepEqual(*s, HostRule{Hosts: s.Hosts}) }
 
-// pace returns a pace with what the source changes.
+// pace returns a politeness with the changes of the source.
 func (s *HostRule) pace(p Politeness) Politeness {
 	breaker := p.Breaker
 	overlay.Set(&p, s)
@@ -161,8 +161,7 @@ func (s *HostRule) pace(p Politeness) Politeness {
 	return p
 }
 
-// HostPoliteness returns how a host, given without its port, is to be asked, and
-// whether it is at all.
+// HostPoliteness returns the politeness of a host, given without its port, and its run state.
 func (s *Spec) HostPoliteness(host string) (Politeness, RunState) {
 	if i := s.SourceOf(host); i >= 0 {
 		return s.SourcePace(i)
@@ -170,8 +169,8 @@ func (s *Spec) HostPoliteness(host string) (Politeness, RunState) {
 	return s.Politeness, s.State
 }
 
-// SetState pauses, resumes or cancels the crawl, or what it wants of one host,
-// whose port does not matter.
+// SetState pauses, resumes or cancels the crawl, or its work on one host, whose port does not
+// matter.
 func (s *Spec) SetState(host string, state RunState) error {
 	if host == "" {
 		s.State = state
@@ -188,7 +187,7 @@ func (s *Spec) SetState(host string, state RunState) error {
 		if slices.Equal(narrowed, src.Hosts) {
 			src.State = nil
 			if state == Running && src.isEmpty() {
-				s.Sources = slices.Delete(s.Sources, i, i+1) // it says nothing, and would hide later sources of the host
+				s.Sources = slices.Delete(s.Sources, i, i+1) // it has no effect, and would hide later sources of the host
 			} else {
 				src.State = &state
 			}
@@ -197,13 +196,13 @@ func (s *Spec) SetState(host string, state RunState) error {
 		own, at = *src, i
 		own.Hosts = narrowed
 	}
-	// It keeps what another source says of the host, and leaves origins to sources before that.
+	// The new source keeps the other keys of the existing one, and comes after sources for origins.
 	own.State = &state
 	s.Sources = slices.Insert(s.Sources, at, own)
 	return s.Validate()
 }
 
-// CancelledHosts are the hosts that are cancelled, as sources name them.
+// CancelledHosts returns the cancelled hosts, as entries of sources.
 func (s *Spec) CancelledHosts() (hosts []string) {
 	for i := range s.Sources {
 		if state := s.Sources[i].State; state != nil && *state == Cancelled {
@@ -213,7 +212,7 @@ func (s *Spec) CancelledHosts() (hosts []string) {
 	return hosts
 }
 
-// SourcePace is what HostPoliteness returns for the hosts of source i.
+// SourcePace returns the result of HostPoliteness for the hosts of source i.
 func (s *Spec) SourcePace(i int) (Politeness, RunState) {
 	src, state := &s.Sources[i], s.State
 	if state == Running && src.State != nil {
@@ -223,7 +222,7 @@ func (s *Spec) SourcePace(i int) (Politeness, RunState) {
 }
 
 func (c specCheck) checkSources(p *Problems) {
-	whole := len(*p) == 0 // else what sources have from the crawl would be reported again
+	whole := len(*p) == 0 // otherwise errors of the crawl's values would be reported again for each source
 	for i := range c.Sources {
 		src, prefix := &c.Sources[i], fmt.Sprintf("sources[%d].", i)
 		src.check(p, prefix)
@@ -247,13 +246,12 @@ func (s *HostRule) check(p *Problems, prefix string) {
 	s.Access.check(p, prefix, true)
 }
 
-// HostName returns the name of a host without its port, as specs have it, of the
-// name of a host as people write it or as Seine shows it: NAME, NAME:PORT,
-// [IPv6]:PORT, or a URL.
+// HostName returns the name of a host without its port, in the form of specs. It accepts the forms
+// that users write or Seine shows: NAME, NAME:PORT, [IPv6]:PORT, or a URL.
 func HostName(text string) (string, error) {
 	u := text
 	if !strings.Contains(u, "://") {
-		if strings.Count(u, ":") > 1 && !strings.HasPrefix(u, "[") { // IPv6, which a URL has in brackets
+		if strings.Count(u, ":") > 1 && !strings.HasPrefix(u, "[") { // IPv6, which has brackets in a URL
 			u = "[" + u + "]"
 		}
 		u = "http://" + u + "/"
@@ -265,8 +263,8 @@ func HostName(text string) (string, error) {
 	return weburl.Hostname(c), nil
 }
 
-// checkHostName reports what is wrong with the name of a host as a person
-// writes it: without scheme, path or port, in its canonical form.
+// checkHostName returns an error unless name is a host name without scheme, path or port, in its
+// canonical form.
 func checkHostName(name string) error {
 	c, err := HostName(name)
 	if err != nil || strings.ContainsAny(name, "/?#@* ") {
@@ -282,7 +280,7 @@ func checkHostName(name string) error {
 // "30/m", "1/5s". 0 for no limit.
 type Rate time.Duration
 
-// String returns the rate as UnmarshalText reads it.
+// String returns the form that UnmarshalText accepts.
 func (r Rate) String() string {
 	if r == 0 {
 		return ""
@@ -293,7 +291,7 @@ func (r Rate) String() string {
 // MarshalText encodes the rate as String does.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads a number of requests, a slash and a time or its unit.
+// UnmarshalText accepts a number of requests, a slash and a time or its unit.
 func (r *Rate) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*r = 0

@@ -7,25 +7,25 @@ type RenderMode string
 
 // Modes of rendering.
 const (
-	RenderNever  RenderMode = "never"  // pages are parsed as they came
-	RenderAuto   RenderMode = "auto"   // those are rendered that say less without a browser
+	RenderNever  RenderMode = "never"  // pages are parsed as received
+	RenderAuto   RenderMode = "auto"   // only pages that look incomplete without a browser are rendered
 	RenderAlways RenderMode = "always" // all HTML is rendered
 )
 
-// renderModes are all of them.
+// renderModes are all modes.
 var renderModes = []string{string(RenderNever), string(RenderAuto), string(RenderAlways)}
 
 // RenderUntil is the event that rendering waits for.
 type RenderUntil string
 
-// What a page is waited for.
+// Values of RenderUntil.
 const (
 	UntilDOM  RenderUntil = "dom"  // the document is parsed (DOMContentLoaded)
-	UntilLoad RenderUntil = "load" // its styles, scripts and pictures have come as well
+	UntilLoad RenderUntil = "load" // and its styles, scripts and pictures are loaded
 	UntilIdle RenderUntil = "idle" // and no request has been in progress for half a second
 )
 
-// renderUntils are all of them.
+// renderUntils are all values of RenderUntil.
 var renderUntils = []string{string(UntilDOM), string(UntilLoad), string(UntilIdle)}
 
 // Render selects the pages that a browser renders before they are parsed, and configures the browser. In YAML
@@ -128,8 +128,7 @@ const (
 	DefaultRenderMaxBytes    = Bytes(50 << 20)
 )
 
-// DefaultRender renders no page, and loads no pictures, films and fonts of those that are
-// rendered.
+// DefaultRender renders no page. For rendered pages, it loads no pictures, films and fonts.
 func DefaultRender() Render {
 	return Render{
 		Mode: RenderNever, Until: UntilIdle, Storage: StoragePage, Viewport: RenderViewport{Width: 1280, Height: 800},
@@ -139,7 +138,7 @@ func DefaultRender() Render {
 	}
 }
 
-// UnmarshalJSON reads keys, or a mode alone. What is left out has its default.
+// UnmarshalJSON accepts keys, or only a mode. Omitted keys have their defaults.
 func (r *Render) UnmarshalJSON(b []byte) error {
 	*r = DefaultRender()
 	type plain Render

@@ -46,7 +46,7 @@ type RenderWait struct {
 	Time Duration `json:"time,omitempty"`
 }
 
-// UnmarshalJSON reads keys, or the CSS selector that stands for them.
+// UnmarshalJSON accepts keys, or a CSS selector as their short form.
 func (w *RenderWait) UnmarshalJSON(b []byte) error {
 	type plain RenderWait
 	return textOr(b, &w.Selector, (*plain)(w))
@@ -57,13 +57,14 @@ var RenderKeys = []string{
 	"Enter", "Tab", "Escape", "Space", "Backspace", "Delete", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home", "End",
 }
 
-// actionKinds are the keys that say what an action does, optionsOf what the others are for, but for timeout.
+// actionKinds are the keys that define an action; optionsOf maps the other keys, except timeout, to
+// their actions.
 var (
 	actionKinds = []string{"wait", "click", "type", "press", "scroll", "script", "screenshot"}
 	optionsOf   = map[string]string{"all": "click", "times": "click", "text": "type", "in": "scroll"}
 )
 
-// given are the keys that the action has.
+// given returns the keys that the action has.
 func (a *RenderAction) given() (keys []string) {
 	v := reflect.ValueOf(*a)
 	for i := range v.NumField() {
@@ -74,7 +75,7 @@ func (a *RenderAction) given() (keys []string) {
 	return keys
 }
 
-// Kind is the key that says what the action does, "" if there is none, or several.
+// Kind returns the key that defines the action, "" if there is none, or several.
 func (a *RenderAction) Kind() string {
 	kinds := slices.DeleteFunc(a.given(), func(key string) bool { return !slices.Contains(actionKinds, key) })
 	if len(kinds) != 1 {
@@ -83,7 +84,7 @@ func (a *RenderAction) Kind() string {
 	return kinds[0]
 }
 
-// String names the action and what it is for, as in "click button.more".
+// String returns the action and its target, as in "click button.more".
 func (a *RenderAction) String() string {
 	text := a.Kind() + " " + a.Click + a.Type + a.Press + a.In
 	if a.Wait != nil {
@@ -96,7 +97,7 @@ func (a *RenderAction) String() string {
 	return text
 }
 
-// Bounds of actions.
+// Limits of actions.
 const (
 	MaxScroll     = 200
 	MaxClicks     = 200

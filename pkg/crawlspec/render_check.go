@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Bounds of a Render.
+// Limits of a Render.
 const (
 	MaxRenderScript = 256 << 10 // bytes of each script
 

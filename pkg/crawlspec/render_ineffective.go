@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// idleRender finds keys of render that do nothing, as no page is rendered or as others are
-// in their way.
+// idleRender finds keys of render that have no effect, because no page is rendered or because of
+// other keys.
 func (k idleKeys) idleRender(note noter) {
 	note(k.Normalize.HashRoutes && !k.MayRender(), "normalize.hash_routes", "while no page is rendered: write render: auto or always")
 	r := k.Render
@@ -30,7 +30,7 @@ func (k idleKeys) idleRender(note noter) {
 	note(r.MaxRequests == 0 && len(r.Capture) > 0, "render.capture", "beside max_requests: 0: the page asks for nothing")
 }
 
-// idleOptions names the keys that say something where no page is rendered.
+// idleOptions finds keys other than mode that are set although no page is rendered.
 func (r *Render) idleOptions(note noter) {
 	has, none := reflect.ValueOf(*r), reflect.ValueOf(DefaultRender())
 	for i := range has.NumField() {

@@ -12,10 +12,10 @@ import (
 // RenderStorage is the lifetime of data that pages store in the browser.
 type RenderStorage string
 
-// How long what pages store is kept.
+// Values of RenderStorage.
 const (
-	StoragePage  RenderStorage = "page"  // it is forgotten behind each page
-	StorageCrawl RenderStorage = "crawl" // it is there for the next pages of the crawl
+	StoragePage  RenderStorage = "page"  // deleted after each page
+	StorageCrawl RenderStorage = "crawl" // available to the next pages of the crawl
 )
 
 // RenderLogin says how a tab of the browser gets a session: before its first page, and when
@@ -38,11 +38,11 @@ type RenderLogin struct {
 // maxLoginSecrets bounds the secrets of a login.
 const maxLoginSecrets = 20
 
-// KeepsStorage reports whether what pages store in the browser is there for the next ones: a
-// login is of no use otherwise.
+// KeepsStorage reports whether data that pages store in the browser is available to the next pages,
+// which a login requires.
 func (r *Render) KeepsStorage() bool { return r.Storage == StorageCrawl || r.Login != nil }
 
-// Leads reports whether a canonical URL is that of the login, whatever their queries.
+// Leads reports whether a canonical URL is that of the login, ignoring both queries.
 func (l *RenderLogin) Leads(url string) bool {
 	login, err := weburl.Canonicalize(l.URL)
 	if err != nil {
@@ -65,7 +65,7 @@ func (l *RenderLogin) SecretsTo() string {
 	return weburl.Origin(url)
 }
 
-// templates are the texts that name secrets, sorted by the names that the script has for them.
+// templates returns the texts that name secrets, sorted by their names in the script.
 func (l *RenderLogin) templates() (all []Template) {
 	if l == nil {
 		return nil

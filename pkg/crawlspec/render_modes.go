@@ -8,7 +8,8 @@ import (
 // urlPatterns are compiled patterns.
 type urlPatterns []*regexp.Regexp
 
-// match reports whether one of the patterns, which are compiled now in a spec that was not read, is that of a URL.
+// match reports whether a URL matches one of the patterns. It compiles them now if the spec was not
+// decoded.
 func (p *urlPatterns) match(patterns []string, url string) bool {
 	if len(*p) != len(patterns) {
 		p.compile(patterns)
@@ -16,15 +17,15 @@ func (p *urlPatterns) match(patterns []string, url string) bool {
 	return slices.ContainsFunc(*p, func(re *regexp.Regexp) bool { return re.MatchString(url) })
 }
 
-// compile compiles patterns, if there are any. What is wrong with them, Validate reports.
+// compile compiles patterns, if there are any. Validate reports their errors.
 func (p *urlPatterns) compile(patterns []string) {
 	if len(patterns) > 0 {
 		*p, _ = CompilePatterns(patterns)
 	}
 }
 
-// Renders returns the mode for a canonical URL. In a spec that was read it is cheap: patterns
-// are compiled when a spec is read, since each request needs its mode.
+// Renders returns the mode for a canonical URL. In a decoded spec it is cheap: patterns are
+// compiled when the spec is decoded, since each request needs its mode.
 func (s *Spec) Renders(url string) RenderMode {
 	if s.Render == nil {
 		return RenderNever
@@ -46,8 +47,8 @@ func (s *Spec) MayRender() bool {
 		slices.ContainsFunc(s.Render.Modes, func(r RenderRule) bool { return r.Mode != RenderNever })
 }
 
-// SetRender makes the mode that of all pages which no rule gives another; never is for them
-// all. The Render that s has stays as it is, since copies of a spec share it.
+// SetRender sets the mode of all pages to which no rule gives another; never applies to all pages.
+// It replaces s.Render instead of changing it, since copies of a spec share it.
 func (s *Spec) SetRender(mode RenderMode) {
 	if mode == RenderNever {
 		s.Render = nil
@@ -60,10 +61,10 @@ func (s *Spec) SetRender(mode RenderMode) {
 	r.Mode, s.Render = mode, &r
 }
 
-// Blocks reports whether a page must not load a canonical URL, by the patterns of Block.
+// Blocks reports whether the patterns of Block forbid a page to load a canonical URL.
 func (r *Render) Blocks(url string) bool { return r.Block.compiled.match(r.Block.URLs, url) }
 
-// Captures reports whether what a script asks for by a canonical URL is parsed as a page of its own.
+// Captures reports whether a script's response from a canonical URL is parsed as a separate page.
 func (r *Render) Captures(url string) bool { return r.captured.match(r.Capture, url) }
 
 // compile compiles the patterns of the rules.

@@ -30,7 +30,7 @@ type RequestRule struct {
 	Body Template `json:"body,omitempty"`
 }
 
-// Methods are those a request rule may use.
+// Methods are the valid methods of a request rule.
 var Methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch}
 
 // maxRequestBody bounds the template of a body, in bytes.
@@ -58,9 +58,9 @@ func (r *RequestRule) check(p *Problems, path string) {
 	}
 }
 
-// SecretParameters returns the names of the parameters of Query that hold a secret.
-// URLs do not have them: they are added when the request is sent. One that the rule
-// also reads from the URL is not among them.
+// SecretParameters returns the names of the parameters of Query that hold a secret. URLs do not
+// contain them: they are added when the request is sent. It omits parameters that the rule also
+// reads from the URL.
 func (r *RequestRule) SecretParameters() []string {
 	var names []string
 	read := r.reads()
@@ -72,7 +72,7 @@ func (r *RequestRule) SecretParameters() []string {
 	return names
 }
 
-// reads has the names of the parameters of the URL that the rule uses.
+// reads returns the names of the URL parameters that the rule uses.
 func (r *RequestRule) reads() map[string]bool {
 	read := make(map[string]bool)
 	for _, t := range r.templates() {
@@ -83,7 +83,7 @@ func (r *RequestRule) reads() map[string]bool {
 	return read
 }
 
-// templates are the texts of the rule that are filled in.
+// templates returns the templates of the rule.
 func (r *RequestRule) templates() []Template {
 	all := []Template{r.Body}
 	for _, name := range slices.Sorted(maps.Keys(r.Query)) {
@@ -95,8 +95,8 @@ func (r *RequestRule) templates() []Template {
 	return all
 }
 
-// Secrets returns the names of the secrets that a fetcher needs for the spec, each
-// once and sorted: those in headers, credentials, proxies, request rules and the login.
+// Secrets returns the names of the secrets that a fetcher needs for the spec, each once and sorted:
+// those in headers, credentials, proxies, request rules and the login.
 func (s *Spec) Secrets() []string {
 	var texts []Template
 	for source := -1; source < len(s.Sources); source++ {
@@ -128,8 +128,8 @@ func (s *Spec) Secrets() []string {
 // namesHost reports whether only URLs of one origin match.
 func (r *RequestRule) namesHost() bool { return r.origin() != "" }
 
-// origin returns that of all URLs that match, as in "https://example.org:8443";
-// "" if they may have several.
+// origin returns the origin of all matching URLs, as in "https://example.org:8443"; "" if they may
+// have several.
 func (r *RequestRule) origin() string {
 	scheme, rest, _ := strings.Cut(r.Match, "://")
 	host, _, slash := strings.Cut(rest, "/")
@@ -139,8 +139,7 @@ func (r *RequestRule) origin() string {
 	return scheme + "://" + host
 }
 
-// SecretsTo returns the origin that is sent the secrets of the rule, "" if it has
-// none.
+// SecretsTo returns the origin that receives the secrets of the rule, "" if it has none.
 func (r *RequestRule) SecretsTo() string {
 	if !slices.ContainsFunc(r.templates(), func(t Template) bool { return secretIn(string(t)) != "" }) {
 		return ""

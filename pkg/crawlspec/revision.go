@@ -9,29 +9,27 @@ import (
 	"seine/pkg/messages"
 )
 
-// Revision is a spec and the revision of the key it was read from; or that of the
-// crawl's last deletion, if it has had no spec since.
+// Revision is a spec and the revision of its key; or the revision of the crawl's last deletion, if
+// it has had no spec since.
 type Revision struct {
 	*Spec
 	Rev uint64
-	// Time is when the NATS server stored it, zero for the default of a crawl that
-	// never had one.
+	// Time is when the NATS server stored it, zero for the default of a crawl that never had one.
 	Time time.Time
-	// Deletion is the last of the crawl's name, nil if it never was deleted.
+	// Deletion is the last deletion of the crawl's name, nil if there is none.
 	Deletion *messages.Deletion
-	// Unusable is why the newest spec that is stored cannot be used, "" if it can be.
-	// Stalled says that none before it can be used either: see Stall.
+	// Unusable is why the newest stored spec cannot be used, "" if it can be. Stalled means that no
+	// earlier one can be used either: see Stall.
 	Unusable string
 	Stalled  bool
 }
 
-// Deleted reports whether what was made under a revision of the spec belongs to a
-// crawl that was deleted. A stage drops such a message: what comes of
-// it would bring the crawl back.
+// Deleted reports whether a message made under a revision of the spec belongs to a deleted crawl. A
+// stage drops such a message: its effects would restore the crawl.
 func (r Revision) Deleted(rev uint64) bool { return r.Deletion != nil && rev < r.Deletion.Rev }
 
-// Since is the revision of the crawl's last deletion, before which everything is of
-// a deleted crawl; 0 if there is none.
+// Since returns the revision of the crawl's last deletion, before which everything belongs to a
+// deleted crawl; 0 if there is none.
 func (r Revision) Since() uint64 {
 	if r.Deletion == nil {
 		return 0
@@ -39,7 +37,7 @@ func (r Revision) Since() uint64 {
 	return r.Deletion.Rev
 }
 
-// Deletions is how often the crawl's name was deleted.
+// Deletions returns how often the crawl's name was deleted.
 func (r Revision) Deletions() uint32 {
 	if r.Deletion == nil {
 		return 0
@@ -47,11 +45,11 @@ func (r Revision) Deletions() uint32 {
 	return r.Deletion.Count
 }
 
-// ErrStandsStill is returned for work that waits until its crawl has a spec that can be used.
+// ErrStandsStill is returned for work that waits until its crawl has a usable spec.
 var ErrStandsStill = errors.New("the crawl is blocked: its spec is unusable")
 
-// Stall returns the spec of a crawl without one that can be used: nothing is sent,
-// nothing is excluded and nothing abandoned.
+// Stall returns the spec of a crawl without a usable one: nothing is sent, nothing is excluded and
+// nothing abandoned.
 func (r Revision) Stall(why string) Revision {
 	r.Spec, r.Stalled, r.Unusable = stalledSpec(), true, why
 	return r
@@ -73,8 +71,7 @@ var stalledSpec = sync.OnceValue(func() *Spec {
 	return &s
 })
 
-// Change says that the spec or the deletion of a crawl that was stored at a revision has
-// become known.
+// Change reports that a spec or a deletion of a crawl, stored at a revision, has become known.
 type Change struct {
 	Crawl string
 	Rev   uint64
@@ -82,16 +79,17 @@ type Change struct {
 	Generation uint64
 }
 
-// Progress says up to where the bucket of the specs is known: revisions of one bucket
-// say nothing of another.
+// Progress is how far the bucket of specs has been read. Revisions of different buckets are not
+// comparable.
 type Progress struct {
-	// Bucket is when the bucket was made, Unix ns; 0 if nothing is known.
+	// Bucket is the creation time of the bucket, Unix ns; 0 if nothing has been read.
 	Bucket int64 `json:"bucket,omitempty"`
-	// Rev is up to which revision all is known.
+	// Rev is the revision up to which everything is known.
 	Rev uint64 `json:"rev,omitempty"`
 }
 
-// UnusableText describes a newest spec that cannot be used, with the reason, and whether the crawl is stalled for that.
+// UnusableText describes a newest spec that cannot be used, with the reason, and whether the crawl
+// is stalled because of it.
 func UnusableText(why string, stalled bool) string {
 	means := "the one before it holds"
 	if stalled {

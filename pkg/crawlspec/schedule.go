@@ -9,9 +9,9 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// NextRun returns when the schedule starts the crawl again after t; the zero
-// time if there is no schedule, or it has no time left. It is the same for
-// every caller, so that the frontiers need not agree on it.
+// NextRun returns when the schedule starts the crawl next after t; the zero time if there is no
+// schedule, or no start is left. It depends only on its arguments, so frontiers need no
+// coordination.
 func (s *Spec) NextRun(t time.Time) (time.Time, error) {
 	if s.Schedule == "" {
 		return time.Time{}, nil
@@ -28,7 +28,7 @@ func (s *Spec) NextRun(t time.Time) (time.Time, error) {
 		n := int64(every)
 		return time.Unix(0, (t.UnixNano()/n+1)*n).UTC(), nil
 	}
-	if strings.Contains(s.Schedule, "TZ=") { // the package takes it, and panics if nothing follows
+	if strings.Contains(s.Schedule, "TZ=") { // the package accepts it, and panics if nothing follows
 		return time.Time{}, fmt.Errorf("%q: write the time zone into time_zone", s.Schedule)
 	}
 	c, err := cron.ParseStandard(s.Schedule)
@@ -38,7 +38,7 @@ func (s *Spec) NextRun(t time.Time) (time.Time, error) {
 	return nextByClock(c, everyHour(s.Schedule), t.In(loc)), nil
 }
 
-// orMeant is an error of a schedule, or which one was meant that only lacks its @.
+// orMeant returns err, or an error that suggests the schedule that was probably meant.
 func orMeant(schedule string, err error) error {
 	if every, ok := strings.CutPrefix(strings.TrimPrefix(strings.ToLower(schedule), "@"), "every "); ok {
 		if name := inWords[every]; name != "" {
@@ -56,7 +56,7 @@ func orMeant(schedule string, err error) error {
 	return err
 }
 
-// inWords are schedules by what people write behind "every".
+// inWords are schedules by what users write after "every".
 var inWords = map[string]string{
 	"minute": "@every 1m", "hour": "@hourly", "day": "@daily", "night": "@daily", "week": "@weekly", "month": "@monthly", "year": "@yearly",
 }
@@ -67,12 +67,11 @@ func everyHour(schedule string) bool {
 	return schedule == "@hourly" || len(fields) > 1 && strings.Contains(fields[1], "*")
 }
 
-// nextByClock returns the first time after t that a schedule names, by the
-// clocks of t's zone. Where they are put forward over such a time, that is the
-// moment at which they are; where they are put back, only a schedule of every
-// hour comes twice. So does cron; the package would leave the one out and do
-// the other twice, and mistake the day where there is no midnight. Hence it is
-// asked only about zones whose clocks nobody changes.
+// nextByClock returns the first time after t that a schedule names, by the clocks of t's zone. If
+// the clocks are put forward over such a time, it is the moment of that change. If they are put
+// back, only a schedule of every hour runs twice. cron behaves the same way. The package would omit
+// the former time, repeat the latter, and mistake the day if there is no midnight. So it is used
+// only with zones of a fixed offset.
 func nextByClock(c cron.Schedule, everyHour bool, t time.Time) time.Time {
 	after, within := t, t
 	for {
@@ -86,7 +85,7 @@ func nextByClock(c cron.Schedule, everyHour bool, t time.Time) time.Time {
 			if everyHour || start.IsZero() || !next.Before(start.Add(-forward(start))) {
 				return next.In(t.Location())
 			}
-			after = next // the clocks have shown it before
+			after = next // the clocks have shown this time before
 		case next.Before(end.Add(forward(end))):
 			return end
 		default:
@@ -95,13 +94,13 @@ func nextByClock(c cron.Schedule, everyHour bool, t time.Time) time.Time {
 	}
 }
 
-// forward is how far the clocks of a zone are put forward at a moment.
+// forward returns how far the clocks of a zone are put forward at a moment.
 func forward(change time.Time) time.Duration {
 	_, before := change.Add(-1).Zone()
 	_, now := change.Zone()
 	return time.Duration(now-before) * time.Second
 }
 
-// AgainDue reports whether a run over everything is to start, if last is the one that was
-// begun last, 0 for none. That of a cancelled crawl waits until it is resumed.
+// AgainDue reports whether a run over all URLs should start, if last is the last one that was
+// begun, 0 for none. A cancelled crawl waits until it is resumed.
 func (s *Spec) AgainDue(last int64) bool { return s.Again > last && s.State != Cancelled }

@@ -29,13 +29,13 @@ type Seed struct {
 	Inherit bool `json:"inherit,omitempty"`
 }
 
-// UnmarshalJSON reads an entry, or the URL alone.
+// UnmarshalJSON accepts an entry, or only the URL.
 func (s *Seed) UnmarshalJSON(b []byte) error {
 	type plain Seed
 	return textOr(b, &s.URL, (*plain)(s))
 }
 
-// MarshalJSON writes what UnmarshalJSON reads, in short if it can.
+// MarshalJSON writes the form that UnmarshalJSON accepts, the short one if possible.
 func (s Seed) MarshalJSON() ([]byte, error) {
 	if s.Sitemap == "" && s.File == "" && s.Priority == nil && len(s.Metadata) == 0 && !s.Inherit {
 		return json.Marshal(s.URL)
@@ -44,7 +44,7 @@ func (s Seed) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(s)) // texts, a number and a boolean
 }
 
-// Address is the URL that is fed, "" of a file.
+// Address returns the URL to submit, "" for a file.
 func (s *Seed) Address() string {
 	if s.Sitemap != "" {
 		return s.Sitemap
@@ -84,8 +84,7 @@ func (s *Seed) check(p *Problems, path string) {
 	}
 }
 
-// checkStored reports what is wrong with a spec as it is stored, that is not wrong in a
-// file.
+// checkStored reports errors of a stored spec that are not errors in a file.
 func (c specCheck) checkStored() error {
 	var p Problems
 	for i := range c.Seeds {
@@ -96,11 +95,11 @@ func (c specCheck) checkStored() error {
 	return p.Err()
 }
 
-// MaxSize is the largest spec that is stored, in bytes: a message of NATS has at most
-// 1 MiB, with what NATS adds to it.
+// MaxSize is the largest size of a stored spec, in bytes: a message of NATS has at most 1 MiB,
+// including what NATS adds to it.
 const MaxSize = 1<<20 - 4<<10
 
-// CheckSize reports that a spec, as Encode returns it, is too large to be stored.
+// CheckSize returns an error if an encoded spec is too large to be stored.
 func CheckSize(text []byte) error {
 	if len(text) <= MaxSize {
 		return nil
@@ -108,8 +107,8 @@ func CheckSize(text []byte) error {
 	return fmt.Errorf("the spec has %d bytes, at most %d can be stored: add a long list of seeds with seine seed --file", len(text), MaxSize)
 }
 
-// ReadSeeds puts the URLs of a file in the place of an entry that names it. Bad is what
-// of the text is none.
+// ReadSeeds returns the seeds in the text of a file, which replace the entry that names it. bad are
+// the invalid parts of the text.
 func (s *Seed) ReadSeeds(text []byte) (seeds []Seed, bad []messages.BadURL) {
 	if len(strings.TrimSpace(string(text))) == 0 {
 		return nil, nil

@@ -12,12 +12,14 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// Hidden stands for values that Shown leaves out. A spec that has it is invalid: to store it would lose them.
+// Hidden stands for values that Shown hides. A spec with it is invalid: storing it would lose the
+// values.
 const Hidden = "***hidden***"
 
-// Shown returns the spec for readers who may not change it, with Hidden in the place of all that may be a credential: values of
-// request headers other than harmless ones, of query parameters and bodies of request rules, scripts and texts for the browser, user
-// information of URLs, and the path and query of the URL for alerts. Names of secrets stay.
+// Shown returns the spec for readers who may not change it. Hidden replaces everything that may be
+// a credential: values of request headers other than harmless ones, of query parameters and bodies
+// of request rules, scripts and texts for the browser, user information of URLs, and the path and
+// query of the URL for alerts. Names of secrets stay.
 func (s *Spec) Shown() *Spec {
 	text, err := json.Marshal(eachText("", tree(s), shownText))
 	shown := new(Spec)
@@ -30,7 +32,7 @@ func (s *Spec) Shown() *Spec {
 	return shown
 }
 
-// checkHidden names the values that were hidden from the sender of the spec.
+// checkHidden reports the values that were hidden from the sender of the spec.
 func (c specCheck) checkHidden(p *Problems) {
 	if !bytes.Contains(c.Encode(), []byte(Hidden)) {
 		return
@@ -53,8 +55,8 @@ func tree(s *Spec) (tree any) {
 	return tree
 }
 
-// eachText replaces each text in v by what do returns for it and its field, such as "sources[0].headers.Cookie", in the order of
-// names. It returns v.
+// eachText replaces each text in v by the result of do for its field, such as
+// "sources[0].headers.Cookie", and the text, in the order of names. It returns v.
 func eachText(field string, v any, do func(field, text string) string) any {
 	switch v := v.(type) {
 	case string:
@@ -74,16 +76,16 @@ func eachText(field string, v any, do func(field, text string) string) any {
 var (
 	headerField     = lazyregexp.New(`^(?:(?:sources|requests)\[\d+\]\.)?headers\.(.+)$`)
 	credentialField = lazyregexp.New(`^requests\[\d+\]\.(?:query\.|body$)|^render\.(?:init_script$|login\.script$|actions\[\d+\]\.(?:script|text)$)`)
-	// placeOnly are values without plain text, but for a scheme.
+	// placeOnly matches values without plain text, except for a scheme.
 	placeOnly = lazyregexp.New(`^(?:(?:Basic|Bearer) )?\{(?:secret:)?[\w.-]+\}$`)
 	userInfo  = lazyregexp.New(`://[^/?#\s]*@`)
 )
 
-// harmlessHeaders are those whose values readers see.
+// harmlessHeaders are the headers whose values are not hidden.
 var harmlessHeaders = strings.Fields(`accept accept-charset accept-language cache-control content-type dnt origin pragma priority range
 	referer save-data sec-gpc upgrade-insecure-requests user-agent x-requested-with`)
 
-// shownText returns the text of a field of a spec as readers see it.
+// shownText returns the text of a field of a spec as shown to readers.
 func shownText(field, text string) string {
 	header := headerField().FindStringSubmatch(field)
 	switch {

@@ -10,13 +10,13 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// hostEntry is one entry of HostRule.Hosts: "example.org" or "*.example.org"
-// names hosts, "http://example.org:8080" an origin.
+// hostEntry is one entry of HostRule.Hosts: "example.org" or "*.example.org" names hosts,
+// "http://example.org:8080" an origin.
 type hostEntry struct {
 	scheme string // "" names hosts, whatever their scheme and port
-	domain bool   // the name and all names in it
+	domain bool   // the name and all its subdomains
 	name   string // of the host, without port and brackets
-	port   string // with its colon, "" is the default port of the scheme
+	port   string // with its colon, "" for the default port of the scheme
 }
 
 func parseHostEntry(entry string) (e hostEntry) {
@@ -27,7 +27,7 @@ func parseHostEntry(entry string) (e hostEntry) {
 	e.scheme = scheme
 	e.name, e.domain = strings.CutPrefix(rest, "*.")
 	if ok {
-		// weburl takes URLs apart by position, so the path must be there.
+		// weburl splits URLs by position, so the path is required.
 		host := weburl.Host(scheme + "://" + e.name + "/")
 		if i := strings.LastIndexByte(host, ':'); i > strings.LastIndexByte(host, ']') {
 			host, e.port = host[:i], host[i:]
@@ -37,7 +37,7 @@ func parseHostEntry(entry string) (e hostEntry) {
 	return e
 }
 
-// String returns the entry as parseHostEntry reads it.
+// String returns the form that parseHostEntry accepts.
 func (e hostEntry) String() string {
 	name := e.name
 	if e.scheme != "" && strings.Contains(name, ":") {
@@ -52,7 +52,7 @@ func (e hostEntry) String() string {
 	return e.scheme + "://" + name + e.port
 }
 
-// namesHost reports whether the entry is about a host, given without its port.
+// namesHost reports whether the entry covers a host, given without its port.
 func (e hostEntry) namesHost(host string) bool {
 	if host == e.name {
 		return true
@@ -61,14 +61,14 @@ func (e hostEntry) namesHost(host string) bool {
 	return e.domain && before > 0 && host[before] == '.' && host[before+1:] == e.name
 }
 
-// appliesTo reports whether the entry says how a canonical URL is requested.
+// appliesTo reports whether the entry's access applies to a canonical URL.
 func (e hostEntry) appliesTo(url string) bool {
 	return e.namesHost(weburl.Hostname(url)) && (e.scheme == "" || e.hasOrigin(url))
 }
 
-// trusts reports whether credentials may be sent to the origin of a canonical
-// URL. A name alone is trusted over https at the default port: nobody on the way
-// reads along there, and no other program of the machine answers.
+// trusts reports whether credentials may be sent to the origin of a canonical URL. A name alone is
+// trusted over https at the default port: there, nobody can read along, and no other program of the
+// machine answers.
 func (e hostEntry) trusts(url string) bool {
 	if e.scheme == "" {
 		e.scheme = "https"
@@ -76,7 +76,7 @@ func (e hostEntry) trusts(url string) bool {
 	return e.namesHost(weburl.Hostname(url)) && e.hasOrigin(url)
 }
 
-// hasOrigin reports whether scheme and port of a canonical URL are the entry's.
+// hasOrigin reports whether a canonical URL has the entry's scheme and port.
 func (e hostEntry) hasOrigin(url string) bool {
 	scheme, rest, _ := strings.Cut(weburl.Origin(url), "://")
 	port := ""
@@ -86,9 +86,8 @@ func (e hostEntry) hasOrigin(url string) bool {
 	return scheme == e.scheme && port == e.port
 }
 
-// Matches reports whether the source is about a host, given without its port:
-// how often it is asked, and whether it is at all. Origins do not match: these
-// keys apply to all ports of a host.
+// Matches reports whether the source's politeness and state apply to a host, given without its
+// port. Origins do not match: these keys apply to all ports of a host.
 func (s *HostRule) Matches(host string) bool {
 	return slices.ContainsFunc(s.Hosts, func(entry string) bool {
 		e := parseHostEntry(entry)
@@ -96,20 +95,20 @@ func (s *HostRule) Matches(host string) bool {
 	})
 }
 
-// AppliesTo reports whether the source's Access is for a canonical URL. An entry
-// of Hosts with a scheme is for that origin alone.
+// AppliesTo reports whether the source's Access applies to a canonical URL. An entry of Hosts with
+// a scheme applies only to that origin.
 func (s *HostRule) AppliesTo(url string) bool {
 	return slices.ContainsFunc(s.Hosts, func(entry string) bool { return parseHostEntry(entry).appliesTo(url) })
 }
 
-// Trusts reports whether the credentials of the source may be sent to the origin
-// of a canonical URL: https at its default port, unless Hosts names another
-// origin, as in "http://example.org:8080".
+// Trusts reports whether the credentials of the source may be sent to the origin of a canonical
+// URL: https at its default port, unless Hosts names another origin, as in
+// "http://example.org:8080".
 func (s *HostRule) Trusts(url string) bool {
 	return slices.ContainsFunc(s.Hosts, func(entry string) bool { return parseHostEntry(entry).trusts(url) })
 }
 
-// TrustedOrigins returns the origins that Trusts, as people write them:
+// TrustedOrigins returns the origins that Trusts accepts, in the form of specs:
 // "https://example.org", "http://*.example.org:8080".
 func (s *HostRule) TrustedOrigins() []string {
 	var origins []string
@@ -123,8 +122,8 @@ func (s *HostRule) TrustedOrigins() []string {
 	return origins
 }
 
-// narrowedTo returns the entries of Hosts that are about a host, with its name
-// in the place of a domain: what they say of schemes and ports stays.
+// narrowedTo returns the entries of Hosts that cover a host, with its name in place of a domain.
+// Their schemes and ports are kept.
 func (s *HostRule) narrowedTo(host string) []string {
 	var entries []string
 	for _, entry := range s.Hosts {
@@ -136,8 +135,8 @@ func (s *HostRule) narrowedTo(host string) []string {
 	return slices.Compact(entries)
 }
 
-// checkHosts reports what is wrong with Hosts: among the rest, an origin beside a key that applies to all
-// ports of a host, unless Hosts names that host, too.
+// checkHosts reports errors of Hosts, including an origin beside a key that applies to all ports of
+// a host, unless Hosts also names that host.
 func (s *HostRule) checkHosts(p *Problems, path string) {
 	if len(s.Hosts) == 0 {
 		p.Addf(path, "must name at least one")
@@ -160,8 +159,8 @@ func (s *HostRule) checkHosts(p *Problems, path string) {
 	}
 }
 
-// hostKey returns the first key of the source that applies to hosts, and not to
-// origins as those of Access do; "" if it has none.
+// hostKey returns the first key of the source that applies to hosts, unlike those of Access, which
+// apply to origins; "" if it has none.
 func (s *HostRule) hostKey() string {
 	v := reflect.ValueOf(*s)
 	for i := range v.NumField() {
@@ -197,7 +196,7 @@ func checkHostEntry(entry string) error {
 	return nil
 }
 
-// checkHostOfSource tells people who write a port how to name an origin.
+// checkHostOfSource suggests how to name an origin if the name has a port.
 func checkHostOfSource(name string) error {
 	host, port, ok := strings.Cut(name, ":")
 	if _, err := strconv.ParseUint(port, 10, 16); ok && err == nil && host != "" {

@@ -14,10 +14,10 @@ type Limits struct {
 	Timeout      Duration
 }
 
-// HostLimits returns those that hold for the URLs of a host, given without its port.
+// HostLimits returns the limits for the URLs of a host, given without its port.
 func (s *Spec) HostLimits(host string) Limits { return s.SourceLimits(s.SourceOf(host)) }
 
-// SourceLimits is what HostLimits returns for the hosts of source i, and for those of no
+// SourceLimits returns the result of HostLimits for the hosts of source i, or for hosts without a
 // source if i is -1.
 func (s *Spec) SourceLimits(i int) Limits {
 	l := Limits{MaxAttempts: s.MaxAttempts, MaxRedirects: s.MaxRedirects, MaxBody: s.MaxBody, Timeout: s.Timeout}

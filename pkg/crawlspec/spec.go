@@ -150,10 +150,10 @@ const (
 	DefaultUserAgent    = "seine/" + version.Number + " (web crawler)"
 )
 
-// MinKeep is the least Spec.Keep other than none.
+// MinKeep is the least Spec.Keep other than 0.
 const MinKeep = Duration(time.Second)
 
-// Default is polite and stays on the hosts of the seeds.
+// Default returns a polite spec that stays on the hosts of the seeds.
 func Default() Spec {
 	return Spec{
 		V: messages.Version, Scope: ScopeHost, State: Running, Politeness: DefaultPoliteness(), GroupBy: GroupByHost,
@@ -164,12 +164,12 @@ func Default() Spec {
 	}
 }
 
-// Validate names the keys that are wrong, as FieldErrors, and what would be right.
+// Validate returns the errors of all keys, as FieldErrors, with their valid values.
 func (s *Spec) Validate() error {
 	var p Problems
 	c := specCheck{s}
 	if c.checkHidden(&p); len(p) > 0 {
-		return p.Err() // the rest is not the sender's
+		return p.Err() // the sender did not write the rest
 	}
 	s.Politeness.check(&p, "")
 	limits := c.SourceLimits(-1)
@@ -183,7 +183,7 @@ func (s *Spec) Validate() error {
 	return p.Err()
 }
 
-// specCheck validates a spec: its methods report what is wrong with one part each.
+// specCheck validates a spec: each of its methods reports the errors of one part.
 type specCheck struct{ *Spec }
 
 func (c specCheck) checkScope(p *Problems) {
@@ -242,8 +242,7 @@ func (c specCheck) checkAccess(p *Problems) {
 	c.checkExtensions(p)
 }
 
-// Agent is the user agent that is sent where there are no UserAgents: it says
-// whom to ask, if that is known.
+// Agent returns the user agent without UserAgents. It includes the contact, if there is one.
 func (s *Spec) Agent() string {
 	if s.UserAgent == DefaultUserAgent && s.Contact != "" {
 		return "seine/" + version.Number + " (web crawler; +" + s.Contact + ")"
@@ -251,9 +250,9 @@ func (s *Spec) Agent() string {
 	return s.UserAgent
 }
 
-// ProductToken is the name in the user agent that robots.txt is searched for (RFC 9309,
-// section 2.2.1): its first word, or of one that is compatible with a browser, as in
-// "Mozilla/5.0 (compatible; mybot/1.0)", the one that it says it is.
+// ProductToken returns the name in the user agent that robots.txt is searched for (RFC 9309,
+// section 2.2.1): its first word or, if it is compatible with a browser, as in "Mozilla/5.0
+// (compatible; mybot/1.0)", the name after "compatible".
 func (s *Spec) ProductToken() string {
 	first := tokenAt(s.UserAgent)
 	if _, name, ok := strings.Cut(s.UserAgent, "(compatible; "); ok && first == "Mozilla" && tokenAt(name) != "" {
@@ -262,7 +261,7 @@ func (s *Spec) ProductToken() string {
 	return first
 }
 
-// tokenAt returns the product token that a text begins with.
+// tokenAt returns the product token at the start of a text.
 func tokenAt(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-' || r == '_')
@@ -273,7 +272,7 @@ func tokenAt(text string) string {
 	return text[:end]
 }
 
-// CompilePatterns compiles each of them, and returns the error of the first that is wrong.
+// CompilePatterns compiles patterns, and returns the error of the first invalid one.
 func CompilePatterns(patterns []string) ([]*regexp.Regexp, error) {
 	all := make([]*regexp.Regexp, len(patterns))
 	for i, p := range patterns {
@@ -285,9 +284,9 @@ func CompilePatterns(patterns []string) ([]*regexp.Regexp, error) {
 	return all, nil
 }
 
-// CompilePattern compiles a pattern that URLs are compared with: a regular expression after "re:",
-// which is searched for in the URL; the path and the query of any host if it begins with "/";
-// otherwise the whole URL. In the last two "*" stands for anything.
+// CompilePattern compiles a pattern for URLs: a regular expression after "re:", which is searched
+// for in the URL; the path and the query of any host if it begins with "/"; otherwise the whole
+// URL. In the last two "*" stands for anything.
 func CompilePattern(p string) (*regexp.Regexp, error) {
 	expr, isRegexp := strings.CutPrefix(p, "re:")
 	switch {
@@ -307,16 +306,15 @@ func CompilePattern(p string) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// Encode returns the spec as it is stored. It leaves s as it is: a spec is shared by
-// all who read it.
+// Encode returns the stored form of the spec. It does not change s, which is shared by its readers.
 func (s *Spec) Encode() []byte {
 	stored := *s
 	stored.V = messages.Version
 	return messages.Encode(&stored)
 }
 
-// Decode reads a stored spec. Fields that it lacks have their defaults; one that is none is an error: to crawl without a rule
-// that was misspelt is not what was meant.
+// Decode decodes a stored spec. Missing fields have their defaults; an unknown field is an error,
+// since a crawl without a misspelt rule is not what was meant.
 func Decode(data []byte) (*Spec, error) {
 	s := Default()
 	if err := messages.Decode(data, &s, &s.V); err != nil {
@@ -328,9 +326,8 @@ func Decode(data []byte) (*Spec, error) {
 	return &s, nil
 }
 
-// KeepsLinks reports whether the frontier is to keep the links of a page, for runs
-// in which the page is unchanged: the crawl has runs, and a request for the page may
-// be conditional.
+// KeepsLinks reports whether the frontier must keep the links of a page, for runs in which the page
+// is unchanged: the crawl has runs, and a request for the page may be conditional.
 func (s *Spec) KeepsLinks(pg *messages.Page) bool {
 	return s.Schedule != "" && (len(pg.Header["Etag"]) > 0 || len(pg.Header["Last-Modified"]) > 0)
 }

@@ -28,7 +28,7 @@ const OnBlocked = "blocked"
 // maxStatusWait is the longest StatusRule.Wait.
 const maxStatusWait = Duration(24 * time.Hour)
 
-// of returns the rule for an answer, that for its very status first.
+// of returns the rule for a response, preferring that for its exact status.
 func (r StatusRules) of(class messages.Class, status int) (StatusRule, bool) {
 	var keys []string
 	switch class {
@@ -60,8 +60,8 @@ func (r StatusRules) check(p *Problems, path string) {
 	}
 }
 
-// SourceStatusRule returns the rule for an answer of a host of source i, of one that no
-// source names if i is -1. What a source says goes before what the crawl does.
+// SourceStatusRule returns the rule for a response of a host of source i, or of a host without a
+// source if i is -1. Rules of the source take precedence over those of the crawl.
 func (s *Spec) SourceStatusRule(i int, class messages.Class, status int) (StatusRule, bool) {
 	if i >= 0 {
 		if rule, ok := s.Sources[i].OnStatus.of(class, status); ok {

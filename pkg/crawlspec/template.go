@@ -15,13 +15,13 @@ import (
 // need not be escaped.
 type Template string
 
-// place is where something is filled in.
+// place matches a placeholder.
 var place = lazyregexp.New(`\{(?:(secret):)?([A-Za-z_][A-Za-z0-9_.\-]*(?:\[\])?)(?:\|([^{}]*))?\}`)
 
-// secretPattern finds the secrets of a text.
+// secretPattern matches a secret in a text.
 var secretPattern = lazyregexp.New(`\{secret:([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// Placeholder is one place of a template.
+// Placeholder is one placeholder of a template.
 type Placeholder struct {
 	Secret     bool
 	Name       string
@@ -29,7 +29,7 @@ type Placeholder struct {
 	HasDefault bool
 }
 
-// Placeholders returns what a template asks for, in order.
+// Placeholders returns the placeholders of a template, in order.
 func (t Template) Placeholders() []Placeholder {
 	var all []Placeholder
 	for _, m := range place().FindAllStringSubmatchIndex(string(t), -1) {
@@ -38,7 +38,7 @@ func (t Template) Placeholders() []Placeholder {
 	return all
 }
 
-// Secrets returns the names of the secrets that a template asks for, in order.
+// Secrets returns the names of the secrets in a template, in order.
 func (t Template) Secrets() []string {
 	var names []string
 	for _, p := range t.Placeholders() {
@@ -57,8 +57,8 @@ func (t Template) at(m []int) Placeholder {
 	return p
 }
 
-// Fill returns the text with each place replaced by what value says of it. The
-// first error ends it.
+// Fill returns the text with each placeholder replaced by the result of value. It stops at the
+// first error.
 func (t Template) Fill(value func(Placeholder) (string, error)) (string, error) {
 	var b strings.Builder
 	end := 0
@@ -75,14 +75,13 @@ func (t Template) Fill(value func(Placeholder) (string, error)) (string, error) 
 	return b.String(), nil
 }
 
-// secretIn returns the first secret of a text, braces and all, "" if it has
-// none.
+// secretIn returns the first secret of a text, including its braces, "" if it has none.
 func secretIn(s string) string { return secretPattern().FindString(s) }
 
 var errSecretForAll = errors.New(`a secret may only be sent to hosts that are named: write it in one of the sources, ` +
 	`or in a request rule that starts with "https://host/"`)
 
-// checkSecrets reports a secret where none may be, and one that is misspelt.
+// checkSecrets returns an error for a secret that is not allowed, or is misspelt.
 func checkSecrets(text string, allowed bool) error {
 	for _, p := range Template(text).Placeholders() {
 		switch {

@@ -10,14 +10,13 @@ import (
 // Duration is a time.Duration that people write as "500ms", "1s", "2h".
 type Duration time.Duration
 
-// String returns the duration as people write it.
+// String returns the duration in the form that users write.
 func (d Duration) String() string { return time.Duration(d).String() }
 
 // MarshalText encodes the duration as String does.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads a duration with its unit; days may come first, as in
-// "7d" or "1d12h".
+// UnmarshalText accepts a duration with its unit; days may come first, as in "7d" or "1d12h".
 func (d *Duration) UnmarshalText(text []byte) error {
 	bad := fmt.Errorf("duration %q: write a number and a unit, such as 500ms, 1s, 2h or 7d", text)
 	rest, days := string(text), 0
@@ -44,7 +43,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// maxDays keeps a duration far from what int64 can hold.
+// maxDays keeps durations far from the limit of int64.
 const maxDays = 36_500
 
 // Bytes is a size that people write as "512KiB", "32MiB", "1GB" or in plain
@@ -59,7 +58,7 @@ var byteUnits = []struct {
 	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1},
 }
 
-// String returns the size with the largest binary unit that loses nothing.
+// String returns the size in the largest binary unit that is exact.
 func (b Bytes) String() string {
 	unit := "B"
 	n := int64(b)
@@ -75,7 +74,7 @@ func (b Bytes) String() string {
 // MarshalText encodes the size as String does.
 func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// UnmarshalText reads a size with or without a unit.
+// UnmarshalText accepts a size with or without a unit.
 func (b *Bytes) UnmarshalText(text []byte) error {
 	s := strings.TrimSpace(string(text))
 	for _, u := range byteUnits {

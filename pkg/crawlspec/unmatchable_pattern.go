@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// urlStarts is what URLs of a crawl begin with: they are canonical.
+// urlStarts are the beginnings of a crawl's URLs, which are canonical.
 var urlStarts = []string{"http://", "https://"}
 
-// matchesNoURL reports whether no URL can match a pattern, as what it wants at the start
-// is not one of urlStarts. It says so only if that is sure.
+// matchesNoURL reports whether no URL can match a pattern, because the pattern's beginning excludes
+// all urlStarts. It returns true only if that is certain.
 func matchesNoURL(pattern *regexp.Regexp) bool {
 	re, err := syntax.Parse(pattern.String(), syntax.Perl)
 	if err != nil {
@@ -24,17 +24,17 @@ func matchesNoURL(pattern *regexp.Regexp) bool {
 	return !s.anywhere() && !slices.ContainsFunc(urlStarts, s.mayMatch)
 }
 
-// starter follows a regular expression from the start of a text on.
+// starter follows a regular expression from the start of a text.
 type starter struct{ prog *syntax.Prog }
 
-// anywhere reports whether a match may begin behind the start of a text.
+// anywhere reports whether a match may begin after the start of a text.
 func (s starter) anywhere() bool {
 	const behind = syntax.EmptyEndLine | syntax.EmptyEndText | syntax.EmptyWordBoundary | syntax.EmptyNoWordBoundary
 	next, matched := s.reach([]uint32{uint32(s.prog.Start)}, behind)
 	return matched || len(next) > 0
 }
 
-// mayMatch reports whether a text with that start may match from there on.
+// mayMatch reports whether a text with that start may match from its beginning.
 func (s starter) mayMatch(start string) bool {
 	at := []uint32{uint32(s.prog.Start)}
 	before := rune(-1)
@@ -54,8 +54,8 @@ func (s starter) mayMatch(start string) bool {
 	return len(at) > 0
 }
 
-// reach returns the instructions that wait for a character, of those that are reached
-// where what is empty holds, and whether one of them is the end of a match.
+// reach returns the instructions that wait for a character, among those that are reachable from
+// from under the given empty-width conditions, and whether one of the reachable ones ends a match.
 func (s starter) reach(from []uint32, empty syntax.EmptyOp) (waiting []uint32, matched bool) {
 	seen := make([]bool, len(s.prog.Inst))
 	for left := slices.Clone(from); len(left) > 0; {

@@ -32,7 +32,7 @@ type Traps struct {
 	SameContentAfter int64 `json:"same_content_after"`
 }
 
-// DefaultTraps returns guards that no ordinary site meets.
+// DefaultTraps returns guards that no ordinary site triggers.
 func DefaultTraps() Traps {
 	return Traps{
 		MaxURLLength: 1024, MaxPathDepth: 20, MaxRepeats: 3, CalendarAhead: 2, CalendarBack: 200,
@@ -106,7 +106,7 @@ func (r *RecrawlRule) check(p *Problems, path string) {
 	}
 }
 
-// checkLists reports what is wrong with the members of lists.
+// checkLists reports errors of the members of lists.
 func (c specCheck) checkLists(p *Problems) {
 	for i := range c.Seeds {
 		c.Seeds[i].check(p, fmt.Sprintf("seeds[%d]", i))
