@@ -15,42 +15,47 @@ import (
 	"seine/pkg/messages"
 )
 
-// A server delivers again what was not acknowledged within AckWait, and counts that by the time of day
-// (nats-server 2.15.2, checkPending). Its clock was ahead when it delivered, and is right again: then what a worker
-// took that died is due in an hour. The workers cannot know whose clock is wrong. But together they know whether
-// any of them holds the message that a consumer has been waiting for, and a sign of life for it (`+WPI`) has the server
-// count again, by the clock that it has now: a message that no worker holds is due an AckWait later, and for one that is held
-// nothing changes.
+// A server redelivers messages that were not acknowledged within AckWait, measured by the time of
+// day (nats-server 2.15.2, checkPending). Suppose its clock was an hour ahead at delivery and has
+// been corrected since: then the message of a dead worker is due in an hour. The workers cannot
+// tell whose clock is wrong. Together, however, they know whether any of them holds the message
+// that a consumer waits for. An in-progress acknowledgement (`+WPI`) restarts the server's count by
+// its present clock: a message that no worker holds is then due an AckWait later, and for a held
+// one nothing changes.
 //
-// A message that no worker holds may also wait because its last worker asked the server to deliver it later (`-NAK` with a delay),
-// and must not come sooner. The workers remember the messages that they have returned this way, and report them. One that has ended since
-// cannot, so nothing is reset before the longest delay has passed without a worker that held or reported the message.
+// A message that no worker holds may also wait because its last worker asked for a delayed
+// redelivery (`-NAK` with a delay), and must not come sooner. Workers remember the messages that
+// they returned this way, and report them. A worker that has ended since cannot, so nothing is
+// reset until the longest delay has passed without a worker that held or reported the message.
 
-// holdReply is what a process says when it is asked about a message of a consumer.
+// holdReply is the answer of a process to a query about a message of a consumer.
 type holdReply struct {
 	Process string `json:"process"`
-	Holds   bool   `json:"holds"` // it, or one before it
-	// Delayed are the messages that the process has given back and that are not due yet.
+	Holds   bool   `json:"holds"` // whether it holds the message or an earlier one
+	// Delayed are the sequences of messages that the process returned with a delay and that are not
+	// due yet.
 	Delayed []uint64 `json:"delayed,omitempty"`
 }
 
-// maxReclaimed bounds for how many messages the server resets the wait at once. The rest follows.
+// maxReclaimed bounds the number of messages whose ack wait is reset at once. Later checks reset
+// the rest.
 const maxReclaimed = 1 << 16
 
-// stuckDetector resets the ack wait of messages that the server waits for and no worker of a consumer holds.
+// stuckDetector resets the ack wait of messages that the server waits for and that no worker of a
+// consumer holds.
 type stuckDetector struct {
 	*Runner
 	id string
-	// The consumer has been waiting for the message after floor since a time, and had been sent those to top then. The
-	// clock is monotonic.
+	// The consumer has been waiting since a time for the message after floor, and had been sent
+	// messages up to top then. The clock is monotonic.
 	floor, top uint64
 	since      time.Time
 	unheld     time.Time // since when no worker holds or delays it; zero if one does
 	delayed    map[uint64]bool
 }
 
-// startStuckDetector answers queries whether this process holds a message, until stop is called, and checks regularly until ctx
-// is done.
+// startStuckDetector answers queries about held messages until stop is called, and checks for stuck
+// ones every ack wait until ctx is done.
 func (r *Runner) startStuckDetector(ctx context.Context) (stop func(), err error) {
 	c := &stuckDetector{Runner: r, id: nuid.Next()}
 	stop, err = c.startReplies()
@@ -67,7 +72,7 @@ func (r *Runner) startStuckDetector(ctx context.Context) (stop func(), err error
 	return stop, nil
 }
 
-// startReplies answers which messages this process holds, until stop is called.
+// startReplies answers queries about the messages that this process holds, until stop is called.
 func (d *stuckDetector) startReplies() (stop func(), err error) {
 	s, err := d.Bus.NC.Subscribe(messages.SubjectInFlight(d.Consumer.Durable), d.replyHolds)
 	if err != nil {
@@ -78,7 +83,7 @@ func (d *stuckDetector) startReplies() (stop func(), err error) {
 
 func (r *Runner) ackWait() time.Duration { return cmp.Or(r.Consumer.AckWait, messages.AckWait) }
 
-// longestWait is how long a message may have to wait for its next delivery.
+// longestWait is the longest delay before the redelivery of a message.
 func (r *Runner) longestWait() time.Duration { return cmp.Or(r.wait, maxRetryWait) }
 
 func (d *stuckDetector) replyHolds(m *nats.Msg) {
@@ -91,8 +96,9 @@ func (d *stuckDetector) replyHolds(m *nats.Msg) {
 	}
 }
 
-// checkStuck finds out whether the consumer waits for the message that it waited for two AckWaits ago. If no worker has held that
-// for as long as any message has to wait, and an AckWait more, it resets the ack wait of all that the server had sent by then.
+// checkStuck checks whether the consumer still waits for the same message as two AckWaits ago. If
+// no worker has held that message for the longest redelivery delay plus an AckWait, it resets the
+// ack wait of all messages that the server had sent by then.
 func (d *stuckDetector) checkStuck(ctx context.Context) error {
 	consumer, err := d.Bus.JS.Consumer(ctx, d.Stream, d.Consumer.Durable)
 	if err != nil {
@@ -120,12 +126,13 @@ func (d *stuckDetector) checkStuck(ctx context.Context) error {
 	if !first || time.Since(d.unheld) < d.longestWait()+d.ackWait() {
 		return nil
 	}
-	d.since = time.Time{} // not again before it has been due
+	d.since = time.Time{} // wait until the redelivery is due before the next check
 	return d.resetAckWait()
 }
 
-// queryHolders asks all workers whether they hold a message, or know that it is to wait, and returns whether this one is the
-// first of those who answer: one is enough to tell the server. A worker that does not even hear itself is not the first.
+// queryHolders asks all workers whether they hold a message or returned it with a delay. first
+// reports whether this worker has the lowest ID of those that answer: one is enough to reset the
+// wait. A worker that does not receive its own answer is not the first.
 func (d *stuckDetector) queryHolders(ctx context.Context, seq uint64) (held, first bool, err error) {
 	var heard, others bool
 	d.delayed = make(map[uint64]bool)
@@ -145,8 +152,8 @@ func (d *stuckDetector) queryHolders(ctx context.Context, seq uint64) (held, fir
 	return held, heard && !others, err
 }
 
-// Holds reports whether any process that takes messages from a consumer holds one up to a sequence. One that does not answer is taken
-// for one that holds none.
+// Holds reports whether any process that consumes from durable holds a message up to a sequence. A
+// process that does not answer counts as holding none.
 func (b *Bus) Holds(ctx context.Context, durable string, seq uint64) (held bool, err error) {
 	err = ScatterGather(ctx, b.NC, messages.SubjectInFlight(durable), strconv.AppendUint(nil, seq, 10), func(data []byte) {
 		var h holdReply
@@ -155,14 +162,14 @@ func (b *Bus) Holds(ctx context.Context, durable string, seq uint64) (held bool,
 	return held, err
 }
 
-// resetAckWait tells the server that all is being worked on that it may wait for, but for what is to wait. It passes over
-// what was acknowledged.
+// resetAckWait reports all messages that the server may wait for as in progress, except delayed
+// ones. The server ignores acknowledged messages.
 func (d *stuckDetector) resetAckWait() error {
 	for seq := d.floor + 1; seq <= min(d.top, d.floor+maxReclaimed); seq++ {
 		if d.delayed[seq] {
 			continue
 		}
-		// The server looks at the sequence in the stream alone (progressUpdate).
+		// The server uses only the stream sequence (progressUpdate).
 		subject := fmt.Sprintf("$JS.ACK.%s.%s.1.%d.1.0.0", d.Stream, d.Consumer.Durable, seq)
 		if err := d.Bus.NC.Publish(subject, []byte(working)); err != nil {
 			return fmt.Errorf("reset the ack wait of message %d: %w", seq, err)

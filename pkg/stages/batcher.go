@@ -13,28 +13,29 @@ import (
 	"seine/pkg/messages"
 )
 
-// batcher joins small messages of one subject that come while an earlier one of it is on its way, as databases
-// commit transactions in groups. A message of a subject with none on its way is sent at once;
-// the faster messages come, the more of them share what the server does for one.
+// batcher joins small messages of one subject that arrive while an earlier one is in flight, like
+// the group commit of databases. A message is sent at once if its subject has none in flight. The
+// faster messages arrive, the more of them share the server's cost of one message.
 type batcher struct {
 	pub *Publisher
 	mu  sync.Mutex
-	// waiting are the messages to be sent next, by subject. A subject is in it while one of its messages is on its way.
+	// waiting are the queued messages by subject. A subject is a key while one of its messages is
+	// in flight.
 	waiting map[string][]*batched
 }
 
-// batched is a message that a batcher has taken.
+// batched is a message that is queued in a batcher.
 type batched struct {
 	*nats.Msg
 	done chan struct{} // closed once err is known
 	err  error
 }
 
-// maxBatchedMsg bounds a message of a batch in bytes: a larger one saves little by company.
+// maxBatchedMsg bounds a message of a batch in bytes: batching a larger one saves little.
 const maxBatchedMsg = 64 << 10
 
-// takes reports whether m may be in a batch: it is of a stream whose readers take batches, one line, and not traced,
-// since a batch has one trace.
+// takes reports whether m may be batched. Its stream's readers must accept batches. It must be a
+// single line and not traced, since a batch has one trace.
 func (b *batcher) takes(m *nats.Msg) bool {
 	if b.pub.bus.Unbatched || len(m.Data) > maxBatchedMsg || m.Header.Get(tracing.Header) != "" || m.Header.Get(messages.HeaderBatch) != "" {
 		return false
@@ -47,8 +48,8 @@ func (b *batcher) takes(m *nats.Msg) bool {
 	return false
 }
 
-// join has m wait for the message of its subject that is on its way. Without one it returns nil: then the caller sends m
-// itself, which then is the one on its way, until the caller calls passOn.
+// join queues m behind the in-flight message of its subject. If none is in flight it returns nil:
+// the caller then sends m itself, and m is in flight until the caller calls passOn.
 func (b *batcher) join(m *nats.Msg) *batched {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,7 +66,7 @@ func (b *batcher) join(m *nats.Msg) *batched {
 	return item
 }
 
-// passOn has what came behind a message of the subject sent, now that the message is on its way no longer.
+// passOn sends the messages queued behind one of the subject that is no longer in flight.
 func (b *batcher) passOn(subject string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -76,13 +77,14 @@ func (b *batcher) passOn(subject string) {
 	go b.run(subject)
 }
 
-// run sends what waits for a subject until nothing does, or the Bus is closed. It outlives those who have added the
-// messages: what they are about is done again then, and has the same identity.
+// run sends the queue of a subject until it is empty or the Bus is closed. It may outlive the
+// callers that queued the messages: their work is then repeated, and its outputs have the same
+// identity.
 func (b *batcher) run(subject string) {
 	for items := b.next(subject); items != nil; items = b.next(subject) {
 		err := b.send(items)
 		for _, item := range items {
-			if errors.Is(err, ErrUnpublishable) && len(items) > 1 { // perhaps together alone
+			if errors.Is(err, ErrUnpublishable) && len(items) > 1 { // perhaps only the batch is too large
 				item.err = b.send([]*batched{item})
 			} else {
 				item.err = err
@@ -92,7 +94,7 @@ func (b *batcher) run(subject string) {
 	}
 }
 
-// next takes what is sent next for a subject: the first message that waits, and those behind it that fit.
+// next dequeues the next batch of a subject: the first message and those after it that fit.
 func (b *batcher) next(subject string) []*batched {
 	b.mu.Lock()
 	defer b.mu.Unlock()

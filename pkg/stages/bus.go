@@ -22,61 +22,62 @@ import (
 	"seine/pkg/messages"
 )
 
-// Bus is a connection to NATS with the streams of Seine on it.
+// Bus is a connection to NATS and the streams of Seine.
 type Bus struct {
 	jsclient.Client
 	Layout messages.Layout
-	// Unbatched has each message published by itself.
+	// Unbatched publishes each message by itself, without batches.
 	Unbatched bool
-	// Tracer makes the spans of visits that are traced, nil for none.
+	// Tracer records the spans of traced visits; nil records none.
 	Tracer *tracing.Tracer
-	// Troubles are what keeps this process from its work.
+	// Troubles are the conditions that keep this process from its work.
 	Troubles Troubles
-	// CheckEvery is how often it compares what it uses with its configuration.
+	// CheckEvery is how often the process compares the objects that it uses with their
+	// configuration.
 	CheckEvery time.Duration
 	Refusals   Refusals
 	Eras       Eras
 
-	lost        atomic.Bool               // the connection, at the moment
-	staleBefore atomic.Pointer[time.Time] // when the server last may have forgotten something
+	lost        atomic.Bool               // whether the connection is lost at the moment
+	staleBefore atomic.Pointer[time.Time] // when the server last may have lost acknowledgements
 	trusted     atomic.Pointer[trustedRequests]
 	pulse       stallDetector
 	open        context.Context // until Close
 	stopping    context.CancelFunc
 	refusals    permissionErrors
 	handshake   lostHandshake
-	opened      sync.Map // the durable consumers that OpenConsumer was asked for, "STREAM NAME"
+	opened      sync.Map // durable consumers that OpenConsumer was called for, "STREAM NAME"
 }
 
-// ErrLayout is returned when the streams were made for another layout than
-// the one asked for, or by a version of Seine that this one cannot continue.
+// ErrLayout is returned when the existing streams have another layout than the one asked for, or
+// were created by a version of Seine that this one cannot continue.
 var ErrLayout = errors.New("the streams were created with another layout")
 
 // ErrRestoring is returned while a backup is being restored.
 var ErrRestoring = errors.New("a backup is being restored to this server")
 
-// ErrServer is returned when the server cannot carry the streams.
+// ErrServer is returned when the server does not meet Seine's requirements.
 var ErrServer = errors.New("unsuitable NATS server")
 
-// asyncPending bounds how many published messages may wait for their
-// acknowledgement over one connection.
+// asyncPending bounds how many published messages may wait for their acknowledgement on one
+// connection.
 const asyncPending = 8192
 
-// pingEvery is how often the server is asked whether it is there; the third time
-// without an answer another one of the cluster is looked for. One that is cut off
-// does not say so, and must be left before the rest of the cluster has another
-// leader, which takes at least 4 s (nats-server 2.15.2), and gives to others what
-// this process has in hand: see AwaitConnection.
+// pingEvery is the interval of pings to the server. After the third unanswered ping the client
+// connects to another server of the cluster. A server that is cut off does not announce it. The
+// client must leave it before the rest of the cluster elects another leader, which takes at least 4
+// s (nats-server 2.15.2) and then gives this process's in-flight messages to others: see
+// AwaitConnection.
 const pingEvery = time.Second
 
-// Dial connects to the NATS server at url, and stays connected: it reconnects
-// for ever, and Publisher, Runner and OrderedReader continue where they were. Only the
-// first connection may fail.
+// Dial connects to the NATS server at url. Only the first connection may fail: afterwards the
+// client reconnects without limit, and Publisher, Runner and OrderedReader continue where they
+// were.
 func Dial(url, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error) {
 	return DialPrefix(url, "", name, log, opts...)
 }
 
-// hintConnect says what to do when there is no connection.
+// hintConnect returns advice for a failed connection.
 func hintConnect(err error) string {
 	if errors.Is(err, nats.ErrAuthorization) {
 		return "the server rejected the credentials: check the --nats-… flags"
@@ -84,7 +85,8 @@ func hintConnect(err error) string {
 	return cmp.Or(hintCertificate(err), "check that nats-server runs there with -js, or name another server with --nats or SEINE_NATS_URL")
 }
 
-// DialPrefix is Dial to a JetStream whose API has a prefix, such as "$JS.hub.API" for the domain hub; "" is the usual one.
+// DialPrefix is Dial for a JetStream API with a prefix, such as "$JS.hub.API" for the domain hub;
+// "" means $JS.API.
 func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option) (*Bus, error) {
 	b := &Bus{Client: jsclient.Client{Log: log, Prefix: cmp.Or(prefix, "$JS.API")}, CheckEvery: defaultCheckEvery}
 	b.Refusals, b.Eras = Refusals{b}, Eras{b}
@@ -95,7 +97,7 @@ func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option)
 		nats.ReconnectJitter(200*time.Millisecond, time.Second),
 		nats.PingInterval(pingEvery),
 		nats.MaxPingsOutstanding(2),
-		nats.ReconnectBufSize(-1), // what cannot be sent now is retried by who published it
+		nats.ReconnectBufSize(-1), // publishers retry messages that cannot be sent now
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
 				if !b.lost.Swap(true) {
@@ -113,7 +115,7 @@ func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option)
 			}
 			log.Info("reconnected to NATS", "url", nc.ConnectedUrlRedacted())
 		}),
-		nats.IgnoreAuthErrorAbort(), // a user may come back: keys are changed while stages run
+		nats.IgnoreAuthErrorAbort(), // keys are changed while stages run, so a rejected user may be accepted later
 		nats.ErrorHandler(func(nc *nats.Conn, _ *nats.Subscription, err error) {
 			if !b.Refusals.refused(nc, err) {
 				log.Warn("NATS reports an error", "error", err)
@@ -136,7 +138,7 @@ func DialPrefix(url, prefix, name string, log *slog.Logger, opts ...nats.Option)
 	return b, nil
 }
 
-// Close sends what is buffered and closes the connection.
+// Close flushes buffered messages and closes the connection.
 func (b *Bus) Close() {
 	if b.stopping != nil {
 		b.stopping()
@@ -145,7 +147,8 @@ func (b *Bus) Close() {
 	b.NC.Close()
 }
 
-// CheckRestored returns ErrRestoring while a backup is being restored, or a restore was interrupted.
+// CheckRestored returns ErrRestoring while a backup is being restored, or if a restore was
+// interrupted.
 func (b *Bus) CheckRestored(ctx context.Context) error {
 	_, err := b.JS.Stream(ctx, "KV_"+messages.BucketRestore)
 	switch {
@@ -167,7 +170,7 @@ func (b *Bus) checkServer(ctx context.Context) error {
 	return b.CheckRestored(ctx)
 }
 
-// CheckVersion returns ErrServer if the server lacks what Seine needs.
+// CheckVersion returns ErrServer if the server is older than Seine requires.
 func (b *Bus) CheckVersion() error {
 	if v := b.NC.ConnectedServerVersion(); !serverAtLeast(v, 2, 14) {
 		return fmt.Errorf("%w: version %s; Seine needs 2.14 or newer, whose consumers can be rewound", ErrServer, v)
@@ -183,7 +186,7 @@ func serverAtLeast(version string, major, minor int) bool {
 	return ma > major || ma == major && mi >= minor
 }
 
-// agree writes the layout, or checks it against the one that was written.
+// agree writes the layout, or compares it with the existing one.
 func (b *Bus) agree(ctx context.Context, kv jetstream.KeyValue, partitions int) error {
 	want := messages.Layout{V: messages.Version, Partitions: partitions, Canonical: weburl.Version, Installation: nuid.Next()}
 	_, err := kv.Create(ctx, messages.KeyLayout, messages.Encode(want))
@@ -206,7 +209,7 @@ func (b *Bus) agree(ctx context.Context, kv jetstream.KeyValue, partitions int) 
 	return nil
 }
 
-// Existing returns the layout that was written, if there is one.
+// Existing returns the stored layout, or an error that wraps jetstream.ErrKeyNotFound.
 func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
 	rev, err := b.ReadJSON(ctx, messages.BucketMeta, messages.KeyLayout, &l)
 	if err == nil && rev == 0 {
@@ -218,8 +221,8 @@ func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
 	return l, nil
 }
 
-// CheckInstallation returns installation.ErrOther if the server has the streams of another installation than the one that the
-// connection joined.
+// CheckInstallation returns installation.ErrOther if the server's streams belong to another
+// installation than the one that the connection joined.
 func (b *Bus) CheckInstallation(ctx context.Context) error {
 	have, err := b.Existing(ctx)
 	if err == nil && have.Installation != b.Layout.Installation {
@@ -233,8 +236,8 @@ func (b *Bus) Installation() installation.ID {
 	return installation.ID{Name: b.Layout.Installation, Partitions: b.Layout.Partitions}
 }
 
-// Join waits until a frontier has provisioned the streams, and learns their
-// layout. Messages that are stored by then may be stale: see MaybeStale.
+// Join waits until a frontier has provisioned the streams, and loads their layout. Messages that
+// are already stored may be stale: see MaybeStale.
 func (b *Bus) Join(ctx context.Context) error {
 	said := false
 	for {
@@ -260,9 +263,9 @@ func (b *Bus) Join(ctx context.Context) error {
 	}
 }
 
-// joined returns the layout if everything is there. A cluster that has no leader
-// yet answers nothing, so each try has a separate timeout; and one that is refused
-// would wait for an answer that cannot come.
+// joined returns the layout if the provisioning is complete. Each attempt has a timeout, since a
+// cluster without a leader does not answer. It is canceled if the server denies permission, since
+// no answer would come.
 func (b *Bus) joined(ctx context.Context) (messages.Layout, error) {
 	ctx, cancel := b.Refusals.CancelOnDenied(ctx)
 	defer cancel()
@@ -270,7 +273,7 @@ func (b *Bus) joined(ctx context.Context) (messages.Layout, error) {
 	defer stop()
 	l, err := b.Existing(ctx)
 	if err == nil && l.V == messages.Version {
-		_, err = b.JS.ObjectStore(ctx, messages.BucketBodies) // the last thing made
+		_, err = b.JS.ObjectStore(ctx, messages.BucketBodies) // the last object to be created
 	}
 	if err == nil {
 		err = b.CheckRestored(ctx)

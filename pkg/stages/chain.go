@@ -11,19 +11,19 @@ import (
 	"seine/pkg/messages"
 )
 
-// Chain is a parser to which a fetcher in the same process hands its pages in memory, as stream processors chain
-// operators: the page is stored for all readers of PAGES, but the server need not bring it back, nor keep track of who
-// works on it. What the parser makes of the page is published by the fetcher, before the result of its request; a
-// process that dies before that has its requests delivered again.
+// Chain passes pages in memory from a fetcher to a parser in the same process, like operator
+// chaining in stream processors. The page is still stored for all readers of PAGES, but the server
+// need not deliver it to the parser or track its worker. The fetcher publishes the parser's output
+// before the result of the request. If the process dies before that, its requests are redelivered.
 type Chain struct {
 	bus     *Bus
 	pub     *Publisher
 	metrics *metrics
 	parse   func(context.Context, *messages.Page, *Message) (Output, error)
-	workers chan struct{} // has a place for each page in work, so that 64 fetches at a time do not mean 64 of them
+	workers chan struct{} // one slot for each page being parsed, so that 64 concurrent fetches do not mean 64 concurrent parses
 }
 
-// NewChain returns the chain to a parser, which parses at most so many pages at a time by it.
+// NewChain returns a chain to a parser. It runs at most workers calls of parse concurrently.
 func NewChain(bus *Bus, workers int, parse func(context.Context, *messages.Page, *Message) (Output, error)) *Chain {
 	return &Chain{
 		bus: bus, pub: NewPublisher(bus, messages.StageParser), metrics: metricsFor(messages.StageParser),
@@ -31,11 +31,12 @@ func NewChain(bus *Bus, workers int, parse func(context.Context, *messages.Page,
 	}
 }
 
-// Handle has a page parsed that is in msg, which was not published, and returns what is to be published of both,
-// before the result of the request. Body is the body of the page without its content codings, if the caller has it; it may
-// change after the call. The end of the visit comes after everything else of it, so a reader of RESULTS or
-// of the end of the visit finds the page and all that was made of it. After an error the caller decides what becomes
-// of the page: nothing of it was published then, except, perhaps, the page for other readers.
+// Handle parses the page in msg, which must be unpublished, and returns the messages to publish for
+// both before the result of the request. body is the decoded body of the page, or nil; the caller
+// may modify it after the call. The end of the visit is published after everything else, so a
+// reader of RESULTS or of visit ends finds the page and its outputs. After an error the caller
+// decides how to handle the page: none of its messages have been published then, except perhaps the
+// page for other readers.
 func (c *Chain) Handle(ctx context.Context, page *messages.Page, msg *nats.Msg, body []byte) (Output, error) {
 	select {
 	case c.workers <- struct{}{}:
@@ -60,7 +61,7 @@ func (c *Chain) Handle(ctx context.Context, page *messages.Page, msg *nats.Msg, 
 	return out, nil
 }
 
-// message returns msg as the parser takes it, and whether that has had it stored, as chained.
+// message returns msg as a parser input. stored reports whether the parser has had chained stored.
 func (c *Chain) message(msg, chained *nats.Msg) (m *Message, stored *bool) {
 	stored = new(bool)
 	return &Message{
@@ -73,7 +74,7 @@ func (c *Chain) message(msg, chained *nats.Msg) (m *Message, stored *bool) {
 	}, stored
 }
 
-// traced parses a page, in a separate span if its visit is traced.
+// traced parses a page, in its own span if the visit is traced.
 func (c *Chain) traced(ctx context.Context, page *messages.Page, m *Message) (Output, error) {
 	ctx, span := tracing.Child(ctx, verbs[messages.StageParser], trace.SpanKindInternal)
 	if span != nil {
@@ -91,7 +92,8 @@ func (c *Chain) traced(ctx context.Context, page *messages.Page, m *Message) (Ou
 	return out, err
 }
 
-// tooLarge returns an error for what the server would never take: its dead letter is the parser's.
+// tooLarge returns an error for an output that the server would never accept: the parser publishes
+// its dead letter.
 func (c *Chain) tooLarge(out Output) error {
 	for _, m := range out.Messages() {
 		if int64(m.Size()) > c.bus.NC.MaxPayload() {
@@ -101,7 +103,7 @@ func (c *Chain) tooLarge(out Output) error {
 	return nil
 }
 
-// Locate sees to it that the sequence of m is known: one that a Chain has handed on is stored for that.
+// Locate makes sure that m has a sequence: it stores a message that a Chain passed on.
 func (m *Message) Locate(ctx context.Context) (err error) {
 	if m.store != nil && m.Sequence == 0 {
 		m.Sequence, err = m.store(ctx)

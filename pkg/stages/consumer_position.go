@@ -11,15 +11,17 @@ import (
 	"seine/pkg/messages"
 )
 
-// consumerPosition is how far a consumer had acknowledged its stream, under messages.KeyPosition: a consumer that was deleted
-// continues there when it is created again. From the beginning it would deliver messages that were handled, and whose bodies are gone.
+// consumerPosition is the last acknowledged position of a consumer, stored under
+// messages.KeyPosition. A consumer that was deleted and re-created continues there. Otherwise it
+// would redeliver handled messages, whose bodies are gone.
 type consumerPosition struct {
-	Stream  string    `json:"stream"`  // when the stream was made, by jsclient.Made
-	Created time.Time `json:"created"` // the consumer
-	Acked   uint64    `json:"acked"`   // up to this sequence in the stream
+	Stream  string    `json:"stream"`  // creation time of the stream, by jsclient.Made
+	Created time.Time `json:"created"` // creation time of the consumer
+	Acked   uint64    `json:"acked"`   // up to this stream sequence
 }
 
-// continueConsumer has a consumer that was created again continue where the one before it was, and notes how far it is.
+// continueConsumer moves a re-created consumer to the position of its predecessor, and stores the
+// present position.
 func (b *Bus) continueConsumer(ctx context.Context, c *jetstream.ConsumerInfo) error {
 	key := messages.KeyPosition(c.Stream, c.Name)
 	if key == "" {
@@ -27,7 +29,7 @@ func (b *Bus) continueConsumer(ctx context.Context, c *jetstream.ConsumerInfo) e
 	}
 	stream, err := StreamInfo(ctx, b, c.Stream)
 	if err != nil || stream == nil {
-		return err // a stream that is missing will be noticed
+		return err // a missing stream is reported elsewhere
 	}
 	var was consumerPosition
 	if _, err := b.ReadJSON(ctx, messages.BucketMeta, key, &was); err != nil {

@@ -13,26 +13,29 @@ import (
 	"seine/pkg/messages"
 )
 
-// failed decides what becomes of a message that was not done: it comes again after a wait, or goes to DEAD.
+// failed handles a message whose processing failed: it is retried after a delay, or goes to DEAD.
 //
-//   - A Runner that is being ended gives it back at once, whatever err is.
-//   - Otherwise err and the number of deliveries decide: retryAfter (message_retry.go). Err is the handler's; or poison: a
+//   - A Runner that is being stopped returns the message at once, whatever err is.
+//   - Otherwise err and the number of deliveries decide: retryAfter (message_retry.go). err is the handler's error or poison: a
 //     panic (Recovered), an output that no server accepts (markPublish), or a message that was delivered more than
 //     messages.MaxCrashes times and never finished (errTooOften), all in runner.go.
-//   - What would go to DEAD and another has acknowledged meanwhile is done (alreadyAcked).
+//   - A message bound for DEAD that another process has acknowledged meanwhile counts as done (alreadyAcked).
 //
-// What else a stage then publishes is in its OnDeadLetter (the fetcher's compose_messages.go, the parser's parser.go).
+// A stage publishes further messages by its OnDeadLetter (the fetcher's compose_messages.go, the
+// parser's parser.go).
 //
-// Some dead letters are not made here: of one part of a message that is done otherwise, the frontier's deadParts (intake.go:
-// a line of SEEDS; partition_loop.go: a URL of URLS) and the parser's deadLetter (record_messages.go: a record of a page);
-// and those of the readers of a partition, which have no Runner: the frontier's partition_loop.go and the writer's
-// partition_writer.go. A Publisher shortens a letter that no server would take whole: briefLetter. An error of
-// theirs that is not about one message sends nothing to DEAD: they start again from what is committed, without a limit.
+// Some dead letters are created elsewhere. For one part of a message whose other parts succeeded:
+// the frontier's deadParts (intake.go: a line of SEEDS; partition_loop.go: a URL of URLS) and the
+// parser's deadLetter (record_messages.go: a record of a page). For partition readers, which have
+// no Runner: the frontier's partition_loop.go and the writer's partition_writer.go. A Publisher
+// shortens a letter that no server would accept in full: briefLetter. If a partition reader fails
+// with an error that is not about one message, it sends nothing to DEAD: it restarts from its
+// committed state, without a limit.
 //
-// A letter is a messages.Dead. People read DEAD, and give messages to their stages again, by internal/ops/deadletters
-// and "seine dead" (cmd/seine/dead_letters.go).
+// A letter is a messages.Dead. Users read DEAD and replay its messages with
+// internal/ops/deadletters and "seine dead" (cmd/seine/dead_letters.go).
 func (r *Runner) failed(ctx context.Context, h *delivery, err error) (outcome string, _ error) {
-	if ctx.Err() != nil { // cut: another need not wait AckWait for it
+	if ctx.Err() != nil { // stopped: other processes need not wait AckWait for it
 		return "cut", h.sendAck(nak)
 	}
 	if wait, ok := retryAfter(err, h.Deliveries); ok {
@@ -49,7 +52,7 @@ func (r *Runner) failed(ctx context.Context, h *delivery, err error) (outcome st
 	return "dead", r.publishDead(ctx, h, err)
 }
 
-// deadLetterExtras asks OnDeadLetter, and does without it if it cannot handle the message either.
+// deadLetterExtras calls OnDeadLetter, and returns an empty Output if it panics.
 func (r *Runner) deadLetterExtras(m *Message, why error) (out Output) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -63,8 +66,7 @@ func (r *Runner) deadLetterExtras(m *Message, why error) (out Output) {
 	return out
 }
 
-// publishDead publishes the dead letter and what must go with it, then lets go of the
-// message.
+// publishDead publishes the dead letter and its accompanying messages, then terminates the message.
 func (r *Runner) publishDead(ctx context.Context, h *delivery, why error) error {
 	out := r.deadLetterExtras(&h.Message, why)
 	out.First = append(out.First, DeadLetter(r.Stage, &h.Message, why))
@@ -74,13 +76,13 @@ func (r *Runner) publishDead(ctx context.Context, h *delivery, why error) error 
 	return h.sendAck("+TERM " + messages.Clip(why.Error()))
 }
 
-// DeadLetter returns the message for DEAD that says why stage gave up on m.
+// DeadLetter returns the DEAD message that reports why stage abandoned m.
 func DeadLetter(stage string, m *Message, why error) *nats.Msg {
 	d := DeadOf(stage, m, why.Error())
 	return d.Msg()
 }
 
-// DeadOf returns what a dead letter of m says.
+// DeadOf returns the content of a dead letter of m.
 func DeadOf(stage string, m *Message, reason string) messages.Dead {
 	return messages.Dead{
 		Stage: stage, Crawl: messages.CrawlOf(m.Subject), Reason: reason,
@@ -89,11 +91,11 @@ func DeadOf(stage string, m *Message, reason string) messages.Dead {
 	}
 }
 
-// briefPayload is how many bytes of a payload a dead letter has that was too large with all of it.
+// briefPayload is how many bytes of payload a shortened dead letter keeps.
 const briefPayload = 4 << 10
 
-// briefLetter returns a dead letter without the headers of the message, and with no more than the beginning of its payload. It
-// returns nil if m is no dead letter, or is brief already.
+// briefLetter returns a dead letter with only the short Seine-Dead-* headers and the beginning of
+// the payload. It returns nil if m is not a dead letter or is already brief.
 func briefLetter(m *nats.Msg) *nats.Msg {
 	if !strings.HasPrefix(m.Subject, deadPrefix) || m.Header.Get(messages.HeaderDeadSize) != "" {
 		return nil

@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// delayedRedeliveries are the messages that this process has returned for the server to
-// deliver again after a delay: no worker holds these meanwhile. The zero
-// value is ready for use.
+// delayedRedeliveries are the messages that this process returned to the server for a delayed
+// redelivery: no worker holds them meanwhile. The zero value is ready for use.
 type delayedRedeliveries struct {
 	mu  sync.Mutex
 	due map[uint64]time.Time // by sequence of the stream
 }
 
-// maxDelays bounds how many messages are known, and with them the answer that tells
-// of them. A consumer has not nearly as many on their way.
+// maxDelays bounds the number of recorded messages, and with it the size of the answer that lists
+// them. A consumer has far fewer in flight.
 const maxDelays = 1 << 14
 
-// add notes that a message is to wait.
+// add records that a message is delayed.
 func (d *delayedRedeliveries) add(seq uint64, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -27,7 +26,7 @@ func (d *delayedRedeliveries) add(seq uint64, wait time.Duration) {
 		d.due = make(map[uint64]time.Time)
 	}
 	now := time.Now()
-	if len(d.due) >= maxDelays { // those that came back to other processes
+	if len(d.due) >= maxDelays { // messages that were redelivered to other processes
 		maps.DeleteFunc(d.due, func(_ uint64, due time.Time) bool { return now.After(due) })
 	}
 	if len(d.due) < maxDelays {
@@ -35,14 +34,14 @@ func (d *delayedRedeliveries) add(seq uint64, wait time.Duration) {
 	}
 }
 
-// remove forgets a message that was delivered again.
+// remove forgets a redelivered message.
 func (d *delayedRedeliveries) remove(seq uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.due, seq)
 }
 
-// waiting returns the sequences of those that are not due yet, and forgets the rest.
+// waiting returns the sequences of the messages that are not due yet, and forgets the others.
 func (d *delayedRedeliveries) waiting() (seqs []uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,11 +12,11 @@ import (
 	"seine/pkg/messages"
 )
 
-// SpecDeletions are the deletions of crawls, which are keys of the bucket of specs.
+// SpecDeletions reads and stores the deletions of crawls, which are keys of the bucket of specs.
 type SpecDeletions struct{ *Specs }
 
-// store keeps what the key of a crawl's deletion says, if that is newer than
-// what is known. The spec of the deleted crawl is forgotten.
+// store records a stored deletion of a crawl if it is newer than the known one, and forgets the
+// spec of the deleted crawl.
 func (sd SpecDeletions) store(crawl string, value []byte, rev uint64) bool {
 	d, err := messages.DecodeDeletion(value, rev)
 	if err != nil {
@@ -37,8 +37,8 @@ func (sd SpecDeletions) store(crawl string, value []byte, rev uint64) bool {
 	return true
 }
 
-// read reads the last deletion of a crawl, of whose spec more was read than
-// the watch has told yet: what comes before it must be known as well.
+// read reads the last deletion of a crawl whose spec was read at a revision that the watch has not
+// reached: an earlier deletion must be known as well.
 func (sd SpecDeletions) read(ctx context.Context, crawl string) error {
 	sd.mu.RLock()
 	behind := sd.byCrawl[crawl].rev >= sd.watched.Rev
@@ -49,8 +49,8 @@ func (sd SpecDeletions) read(ctx context.Context, crawl string) error {
 	return sd.ask(ctx, crawl)
 }
 
-// ask asks the leader for the last deletion of a crawl. If it returns no
-// error, there is no other than what is known then.
+// ask asks the leader for the last deletion of a crawl. If it returns no error, the known deletion
+// is the latest.
 func (sd SpecDeletions) ask(ctx context.Context, crawl string) error {
 	value, rev, err := sd.bus.ReadKey(ctx, messages.BucketCrawls, messages.KeyDeletion(crawl))
 	if err != nil {
@@ -62,7 +62,7 @@ func (sd SpecDeletions) ask(ctx context.Context, crawl string) error {
 	return nil
 }
 
-// at returns the revision of a crawl's last deletion, 0 if there is none.
+// at returns the revision of a crawl's last deletion, or 0 if there is none.
 func (sd SpecDeletions) at(ctx context.Context, crawl string) (uint64, error) {
 	value, rev, err := sd.bus.ReadKey(ctx, messages.BucketCrawls, messages.KeyDeletion(crawl))
 	if err != nil || rev == 0 {
@@ -75,7 +75,7 @@ func (sd SpecDeletions) at(ctx context.Context, crawl string) (uint64, error) {
 	return d.Rev, nil
 }
 
-// All returns the deletions of which something is still to be done, by crawl.
+// All returns the unfinished deletions by crawl.
 func (sd SpecDeletions) All() map[string]*messages.Deletion {
 	sd.mu.RLock()
 	defer sd.mu.RUnlock()
@@ -84,8 +84,7 @@ func (sd SpecDeletions) All() map[string]*messages.Deletion {
 	return left
 }
 
-// Delete stores that a crawl is deleted, as of now, and returns the deletion. Its
-// arguments are stored with it.
+// Delete stores the deletion of a crawl and returns it. d holds its arguments.
 func (sd SpecDeletions) Delete(ctx context.Context, crawl string, d messages.Deletion) (*messages.Deletion, error) {
 	var stored uint64
 	err := jsclient.RetryConflicts(ctx, func() error {
@@ -101,8 +100,8 @@ func (sd SpecDeletions) Delete(ctx context.Context, crawl string, d messages.Del
 	return sd.note(crawl, d, stored), nil
 }
 
-// next makes d the deletion that follows the last one of the crawl, and returns
-// the revision that its key has, 0 if there was none.
+// next turns d into the successor of the crawl's last deletion, and returns the revision of its
+// key, or 0 if there is none.
 func (sd SpecDeletions) next(ctx context.Context, crawl string, d *messages.Deletion) (rev uint64, err error) {
 	d.Rev, d.Done, d.Count, d.Unfinished = 0, false, 1, 0
 	e, err := sd.kv.Get(ctx, messages.KeyDeletion(crawl))
@@ -123,15 +122,15 @@ func (sd SpecDeletions) next(ctx context.Context, crawl string, d *messages.Dele
 	return e.Revision(), nil
 }
 
-// note notes a deletion that was stored at a revision.
+// note records a deletion that was stored at a revision.
 func (sd SpecDeletions) note(crawl string, d messages.Deletion, rev uint64) *messages.Deletion {
 	d.Rev = rev
 	sd.store(crawl, d.Encode(), rev)
 	return &d
 }
 
-// Done stores that nothing is left of a deleted crawl. It is no error if
-// another process did, or the name was deleted once more.
+// Done stores that nothing is left of a deleted crawl. It returns no error if another process did
+// so, or the name was deleted again.
 func (sd SpecDeletions) Done(ctx context.Context, crawl string, d *messages.Deletion) error {
 	e, err := sd.kv.Get(ctx, messages.KeyDeletion(crawl))
 	if err != nil {

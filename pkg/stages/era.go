@@ -9,20 +9,21 @@ import (
 	"seine/pkg/messages"
 )
 
-// Eras reads and begins the eras of the cluster: see messages.KeyEra.
+// Eras reads and begins eras of the cluster: see messages.KeyEra.
 type Eras struct{ *Bus }
 
-// Last returns the present era.
+// Last returns the current era.
 func (e Eras) Last(ctx context.Context) (uint64, error) {
 	eras, _, err := e.eras(ctx)
 	return eras.Last(), err
 }
 
-// lossApart is how many eras, which are seconds, lie between two that losses begin.
+// lossApart is the minimum distance between two eras begun because of losses, in eras, which are
+// seconds.
 const lossApart = 10
 
-// NoteLoss begins an era because a stream has lost messages that were read, unless one has begun a moment ago: several
-// processes notice the same loss.
+// NoteLoss begins an era because a stream has lost messages that were read, unless one has begun
+// less than lossApart ago: several processes notice the same loss.
 func (e Eras) NoteLoss(ctx context.Context) error {
 	era, err := e.Last(ctx)
 	if now := messages.EraAt(time.Now()); err != nil || now >= era && now < era+lossApart {
@@ -32,7 +33,7 @@ func (e Eras) NoteLoss(ctx context.Context) error {
 	return e.Begin(ctx)
 }
 
-// Begin begins an era that the cluster never had.
+// Begin begins an era that the cluster has never had.
 func (e Eras) Begin(ctx context.Context) error {
 	return jsclient.RetryConflicts(ctx, func() error {
 		eras, rev, err := e.eras(ctx)

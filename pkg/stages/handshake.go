@@ -10,7 +10,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// lostHandshake is why a connection that was lost cannot be made again, nil if no certificate is in the way.
+// lostHandshake is the reason why a lost connection cannot be re-established, nil if no certificate
+// is the cause.
 type lostHandshake struct{ why atomic.Pointer[string] }
 
 // err returns the reason as an error.
@@ -21,8 +22,9 @@ func (h *lostHandshake) err() error {
 	return errors.New("not connected")
 }
 
-// checkHandshake logs, and stores for Ready, which certificate keeps this process from its server. The client reconnects by
-// itself, but reports no error when a certificate is refused: it keeps the error until the next attempt.
+// checkHandshake logs which certificate prevents reconnection, and stores it for Ready. The client
+// reconnects by itself, but reports no error when a certificate is refused: it keeps the error
+// until the next attempt.
 func (rs Refusals) checkHandshake() {
 	if rs.NC.IsConnected() {
 		rs.handshake.why.Store(nil)
@@ -31,7 +33,7 @@ func (rs Refusals) checkHandshake() {
 	}
 	err := rs.NC.LastError()
 	if err == nil || errors.Is(err, nats.ErrConnectionClosed) {
-		return // it is trying
+		return // the client is reconnecting
 	}
 	hint := hintCertificate(err)
 	if hint == "" {
@@ -43,7 +45,7 @@ func (rs Refusals) checkHandshake() {
 	}
 }
 
-// hintCertificate says what to do about a certificate that one side does not take, "" if err is of something else.
+// hintCertificate returns advice for a refused certificate, "" if err has another cause.
 func hintCertificate(err error) string {
 	said := err.Error()
 	has := func(part string) bool { return strings.Contains(said, part) }

@@ -19,15 +19,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Health collects what keeps a process from being ready. It is safe for
-// concurrent use.
+// Health collects the reasons why a process is not ready. It is safe for concurrent use.
 type Health struct {
 	mu      sync.Mutex
 	checks  map[string]func() error
 	started atomic.Bool
 }
 
-// NewHealth returns that of a process that has yet to start.
+// NewHealth returns the health of a process that has yet to start.
 func NewHealth() *Health {
 	h := new(Health)
 	h.Add("start", func() error {
@@ -39,13 +38,13 @@ func NewHealth() *Health {
 	return h
 }
 
-// Start says that the process has begun its work.
+// Start records that the process has begun its work.
 func (h *Health) Start() { h.started.Store(true) }
 
 // Started reports whether the process has begun its work.
 func (h *Health) Started() bool { return h.started.Load() }
 
-// Add registers a check; it must answer at once.
+// Add registers a check, which must return at once.
 func (h *Health) Add(name string, check func() error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -55,7 +54,7 @@ func (h *Health) Add(name string, check func() error) {
 	h.checks[name] = check
 }
 
-// Err returns what keeps the process from being ready, nil if nothing does.
+// Err returns the reasons why the process is not ready, or nil if it is.
 func (h *Health) Err() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,9 +67,8 @@ func (h *Health) Err() error {
 	return errors.Join(errs...)
 }
 
-// ServeAdmin serves /metrics, /healthz, /readyz and, if asked, /debug/pprof on
-// l until ctx is done. /healthz says that the process runs, /readyz that it can
-// do its work.
+// ServeAdmin serves /metrics, /healthz, /readyz and, with profile, /debug/pprof on l until ctx is
+// done. /healthz reports that the process runs, /readyz that it can do its work.
 func ServeAdmin(ctx context.Context, l net.Listener, h *Health, profile bool) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.InstrumentMetricHandler(prometheus.DefaultRegisterer,

@@ -17,11 +17,12 @@ import (
 	"seine/pkg/messages"
 )
 
-// ErrForeign is returned when the account has something of another application under a name or a subject of Seine's.
+// ErrForeign is returned when another application uses a stream name or a subject of Seine in the
+// account.
 var ErrForeign = errors.New("of another application: give Seine its own NATS account (docs/guides/stages.md#give-seine-its-own-account), or remove it")
 
-// Provision creates the streams and buckets that are missing, and gives the others their configuration. The number of partitions
-// cannot change: ErrLayout.
+// Provision creates missing streams and buckets, and restores the configuration of the others. It
+// returns ErrLayout if the number of partitions differs from the stored one, which cannot change.
 func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.StreamLimits, replicas int) error {
 	if partitions < 1 || partitions > messages.MaxPartitions {
 		return fmt.Errorf("%d partitions: must be from 1 to %d", partitions, messages.MaxPartitions)
@@ -43,23 +44,24 @@ func (b *Bus) Provision(ctx context.Context, partitions int, limits messages.Str
 	if err != nil {
 		return err
 	}
-	return b.CheckRestored(ctx) // it may have begun meanwhile
+	return b.CheckRestored(ctx) // a restore may have begun meanwhile
 }
 
-// provisioner gives the streams of a server their configuration.
+// provisioner creates the streams of a server and restores their configuration.
 type provisioner struct {
 	*Bus
 	messages.Provisioned
 	account jetstream.Tier
-	again   bool // the cluster was complete
-	// reconnects is how often the client had reconnected when the layout was compared: another server may have answered since.
+	again   bool // whether the cluster was complete before
+	// reconnects is the client's reconnect count when the layout was compared: another server may
+	// have answered since.
 	reconnects uint64
 }
 
-// errReconnected is returned where the layout has to be compared again before anything is created.
+// errReconnected is returned if the layout must be compared again before anything is created.
 var errReconnected = errors.New("the connection was lost while the streams were compared")
 
-// run creates what is missing and restores what was edited. It calls agree when the buckets are there.
+// run creates missing streams and restores edited ones. It calls agree once the buckets exist.
 func (p *provisioner) run(ctx context.Context, agree func(context.Context) error) error {
 	err := jsclient.RetryUnavailable(ctx, func(ctx context.Context) (err error) {
 		p.account, err = Account(ctx, p.Bus, p.Replicas)
@@ -84,13 +86,14 @@ func (p *provisioner) run(ctx context.Context, agree func(context.Context) error
 	if err != nil {
 		return err
 	}
-	if p.again && slices.Contains(have, nil) { // it was deleted
+	if p.again && slices.Contains(have, nil) { // a stream was deleted
 		if err := sleep.For(ctx, jsclient.DeletionTime); err != nil {
 			return err
 		}
 	}
 	buckets, last := slices.IndexFunc(all, func(s jetstream.StreamConfig) bool { return !strings.HasPrefix(s.Name, "KV_") }), len(all)-1
-	// One after the other: a server that creates several at a time reserves more than it has, and then refuses lower limits, too.
+	// One after the other: a server that creates several at once reserves more than it has, and
+	// then also refuses lower limits.
 	restore := func(from, to int) error {
 		for i := from; i < to; i++ {
 			if err := p.restore(ctx, all[i], have[i]); err != nil {
@@ -105,13 +108,13 @@ func (p *provisioner) run(ctx context.Context, agree func(context.Context) error
 	if err == nil {
 		err = restore(buckets, last)
 	}
-	if err == nil { // Join takes it for the sign that all is there
+	if err == nil { // Join treats the last object as the sign that provisioning is complete
 		err = restore(last, last+1)
 	}
 	return err
 }
 
-// eachStream calls do for each stream, all at a time.
+// eachStream calls do for all streams concurrently.
 func eachStream(all []jetstream.StreamConfig, do func(i int) error) error {
 	var g errgroup.Group
 	for i := range all {
@@ -120,7 +123,8 @@ func eachStream(all []jetstream.StreamConfig, do func(i int) error) error {
 	return g.Wait()
 }
 
-// Subjects returns the state of a stream, with how many messages it has of each subject that a filter matches.
+// Subjects returns the state of a stream, including the number of messages of each subject that
+// matches filter.
 func Subjects(ctx context.Context, b *Bus, stream, filter string) (jetstream.StreamState, error) {
 	s, err := b.JS.Stream(ctx, stream)
 	var info *jetstream.StreamInfo
@@ -133,7 +137,7 @@ func Subjects(ctx context.Context, b *Bus, stream, filter string) (jetstream.Str
 	return info.State, nil
 }
 
-// StreamInfo returns the state of a stream, nil if it does not exist.
+// StreamInfo returns the state of a stream, or nil if it does not exist.
 func StreamInfo(ctx context.Context, b *Bus, name string) (*jetstream.StreamInfo, error) {
 	s, err := b.JS.Stream(ctx, name)
 	switch {
@@ -145,7 +149,7 @@ func StreamInfo(ctx context.Context, b *Bus, name string) (*jetstream.StreamInfo
 	return s.CachedInfo(), nil
 }
 
-// restore creates a stream, or gives it its configuration where it has another.
+// restore creates a stream, or restores its configuration if it differs.
 func (p *provisioner) restore(ctx context.Context, want jetstream.StreamConfig, have *jetstream.StreamInfo) error {
 	differences := drift.Stream(want, have)
 	if len(differences) == 0 {
@@ -175,7 +179,7 @@ func (p *provisioner) restore(ctx context.Context, want jetstream.StreamConfig, 
 	return nil
 }
 
-// ReadProvisioned returns how the streams were provisioned.
+// ReadProvisioned returns the limits and replicas that the streams were provisioned with.
 func ReadProvisioned(ctx context.Context, b *Bus) (p messages.Provisioned, err error) {
 	rev, err := b.ReadJSON(ctx, messages.BucketMeta, messages.KeyProvisioned, &p)
 	if err == nil && rev == 0 {
@@ -187,11 +191,14 @@ func ReadProvisioned(ctx context.Context, b *Bus) (p messages.Provisioned, err e
 	return p, nil
 }
 
-// defaultCheckEvery is how often a process compares the objects of NATS that it uses with their configuration.
+// defaultCheckEvery is how often a process compares the NATS objects that it uses with their
+// configuration.
 const defaultCheckEvery = 10 * time.Second
 
-// KeepProvisioned compares the streams with how they were provisioned, now and then until ctx is done, and provisions again what is
-// missing or was edited. It leaves a server alone that has not the layout of this process: it is another, or has lost all.
+// KeepProvisioned compares the streams with their provisioned configuration every CheckEvery until
+// ctx is done. It re-creates missing streams and restores edited ones. It does not touch a server
+// with another layout than this process's: that is a different server, or one that has lost its
+// data.
 func KeepProvisioned(ctx context.Context, b *Bus) {
 	for sleep.For(ctx, b.CheckEvery) == nil {
 		err := reprovision(ctx, b)
@@ -216,8 +223,8 @@ func reprovision(ctx context.Context, b *Bus) error {
 	return p.run(ctx, func(context.Context) error { return nil })
 }
 
-// KeepConsumer compares a consumer with its configuration, now and then until ctx is done, and restores what was edited. A consumer
-// that is missing is the business of its readers, who notice at once.
+// KeepConsumer compares a consumer with its configuration every CheckEvery until ctx is done, and
+// restores it if it was edited. A missing consumer is left to its readers, which notice at once.
 func KeepConsumer(ctx context.Context, b *Bus, stream string, config jetstream.ConsumerConfig) {
 	object := drift.ConsumerObject(stream, config.Durable) + " compared"
 	for sleep.For(ctx, b.CheckEvery) == nil {

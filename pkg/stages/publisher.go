@@ -17,45 +17,45 @@ import (
 	"seine/pkg/messages"
 )
 
-// Publisher publishes to JetStream until it is acknowledged. A stream that is
-// full, or a server that is away, makes the caller wait, never lose: that is
-// how pressure walks upstream.
+// Publisher publishes to JetStream and retries until the server acknowledges. A full stream or an
+// unreachable server makes the caller wait; no message is lost. This is how back-pressure moves
+// upstream.
 type Publisher struct {
 	js      jetstream.JetStream
 	bus     *Bus
 	log     *slog.Logger
 	metrics *metrics
 	batches batcher
-	waiting atomic.Int64 // publishes held back now
+	waiting atomic.Int64 // publishes that are backing off
 }
 
-// NewPublisher returns a publisher for the stage. It is safe for concurrent use.
+// NewPublisher returns a publisher for a stage. It is safe for concurrent use.
 func NewPublisher(b *Bus, stage string) *Publisher {
 	p := &Publisher{js: b.JS, bus: b, log: b.Log, metrics: metricsFor(stage)}
 	p.batches.pub = p
 	return p
 }
 
-// ErrUnpublishable is returned for a message that no server will ever take,
-// such as one over the server's max_payload.
+// ErrUnpublishable is returned for a message that no server will ever accept, such as one over the
+// server's max_payload.
 var ErrUnpublishable = errors.New("message cannot be published")
 
-// deadPrefix is what subjects of dead letters begin with.
+// deadPrefix is the subject prefix of dead letters.
 const deadPrefix = "seine.dead."
 
-// Publish returns when the streams have stored all msgs, in any order, small ones
-// perhaps in batches. It returns an error only when ctx is done or for ErrUnpublishable;
-// some msgs may be stored then, or be stored later. Messages with an identity may be
-// published again.
+// Publish returns when the streams have stored all msgs, in any order. Small messages may be sent
+// in batches. It returns an error only when ctx is done or for ErrUnpublishable; some msgs may be
+// stored then, or be stored later. Messages with an identity may be published again.
 func (p *Publisher) Publish(ctx context.Context, msgs ...*nats.Msg) error {
 	return p.publish(ctx, msgs, nil)
 }
 
-// publish is Publish, which tells stored, if that is not nil, the sequence of each message that is of no batch.
+// publish is Publish. It calls stored, if not nil, with the sequence of each message that was not
+// batched.
 func (p *Publisher) publish(ctx context.Context, msgs []*nats.Msg, stored func(*nats.Msg, uint64)) error {
 	var now []*nats.Msg
 	var behind []*batched
-	var first []string // subjects of which a message in now may have others behind it
+	var first []string // subjects for which a message in now may have others queued behind it
 	for _, m := range msgs {
 		if p.batches.takes(m) {
 			if item := p.batches.join(m); item != nil {
@@ -79,13 +79,13 @@ func (p *Publisher) publish(ctx context.Context, msgs []*nats.Msg, stored func(*
 	return awaitStored(ctx, behind)
 }
 
-// PublishSequenced is Publish without batches, and returns the sequence that each
-// message has in its stream; that of the first one where JetStream knew a repeat.
+// PublishSequenced is Publish without batches. It returns the stream sequence of each message; for
+// a duplicate, the sequence of the original.
 func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]uint64, error) {
 	began := time.Now()
 	seqs := make([]uint64, len(msgs))
-	left := make([]int, len(msgs)) // indexes of msgs still to publish
-	var trouble string             // that lasts
+	left := make([]int, len(msgs)) // indexes of msgs that are not stored yet
+	var trouble string             // object of a lasting trouble, "" for none
 	for i := range left {
 		left[i] = i
 	}
@@ -102,7 +102,7 @@ func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]u
 			wait = jsclient.MinRefusedWait
 		}
 		left = refused
-		if wait == jsclient.MaxRefusedWait && !IsFull(cause) && trouble == "" { // a full stream is back-pressure at work
+		if wait == jsclient.MaxRefusedWait && !IsFull(cause) && trouble == "" { // a full stream is normal back-pressure
 			trouble = "publish to " + msgs[left[0]].Subject
 			defer p.bus.Troubles.Note(trouble, nil)
 		}
@@ -116,7 +116,7 @@ func (p *Publisher) PublishSequenced(ctx context.Context, msgs []*nats.Msg) ([]u
 	return seqs, nil
 }
 
-// backOff waits before n refused messages are published again.
+// backOff waits before n refused messages are retried.
 func (p *Publisher) backOff(ctx context.Context, subject string, n int, cause error, wait time.Duration) error {
 	if p.js.Conn().IsClosed() {
 		return fmt.Errorf("publish to %s: %w", subject, nats.ErrConnectionClosed)
@@ -132,8 +132,8 @@ func (p *Publisher) backOff(ctx context.Context, subject string, n int, cause er
 	return err
 }
 
-// attempt publishes once those of msgs that todo names, and returns the ones
-// to publish again and why.
+// attempt publishes each of the msgs with an index in todo once. It returns the indexes to retry
+// and the cause.
 func (p *Publisher) attempt(ctx context.Context, msgs []*nats.Msg, todo []int, seqs []uint64) (refused []int, cause, err error) {
 	began, refusing := time.Now(), p.bus.refusals.some()
 	futures := make([]jetstream.PubAckFuture, len(todo))
@@ -172,8 +172,8 @@ func (p *Publisher) attempt(ctx context.Context, msgs []*nats.Msg, todo []int, s
 	return refused, cause, nil
 }
 
-// await waits for the acknowledgement of what was published to subject, which never
-// comes if the server refuses it.
+// await waits for the acknowledgement of a message to subject. The server sends none if it denies
+// the publish.
 func (p *Publisher) await(ctx context.Context, f jetstream.PubAckFuture, refusing <-chan struct{}, subject string, began time.Time) (*jetstream.PubAck, error) {
 	var again <-chan time.Time
 	for {
@@ -202,9 +202,9 @@ const (
 	codeHeaderTooLarge = 10097 // 64 KiB, in any stream
 )
 
-// Unpublishable returns an error that is ErrUnpublishable when publishing m again
-// after err cannot help, and nil otherwise. A stream of Seine has max_msg_size only until the frontier restores its
-// configuration; the messages of a batch may be below it.
+// Unpublishable returns an error that wraps ErrUnpublishable if publishing m again after err cannot
+// succeed, and nil otherwise. Seine's streams have a max_msg_size only until the frontier restores
+// their configuration; the messages of a batch may be smaller than it.
 func Unpublishable(m *nats.Msg, err error) error {
 	api, _ := errors.AsType[*jetstream.APIError](err)
 	limited := api != nil && int(api.ErrorCode) == codeTooLarge && (!strings.HasPrefix(m.Subject, "seine.") || m.Header.Get(messages.HeaderBatch) != "")
@@ -216,8 +216,9 @@ func Unpublishable(m *nats.Msg, err error) error {
 	return nil
 }
 
-// shorten puts a brief letter in the place of a dead letter that is too large, so that a letter never holds up the messages that go
-// with it. It returns an error that is ErrUnpublishable where publishing msgs[n] again cannot help.
+// shorten replaces a dead letter that is too large by a brief one, so that a dead letter never
+// blocks the messages published with it. It returns an ErrUnpublishable error if publishing msgs[n]
+// again cannot succeed.
 func shorten(msgs []*nats.Msg, n int, err error) error {
 	err = Unpublishable(msgs[n], err)
 	if brief := briefLetter(msgs[n]); err != nil && brief != nil {
@@ -232,7 +233,7 @@ func IsFull(err error) bool {
 	return errors.As(err, &api) && int(api.ErrorCode) == codeFull
 }
 
-// refused notes a refusal, and returns the labels for it: stream and reason.
+// refused records a refusal and returns its metric labels: stream and reason.
 func (p *Publisher) refused(subject string, n int, cause error, wait time.Duration) []string {
 	reason := "unavailable"
 	if IsFull(cause) {
@@ -245,7 +246,7 @@ func (p *Publisher) refused(subject string, n int, cause error, wait time.Durati
 		return labels
 	}
 	level := slog.LevelWarn
-	if reason == "full" { // a later stage is slow, which is back-pressure at work
+	if reason == "full" { // a later stage is slow: normal back-pressure
 		level = slog.LevelInfo
 	}
 	p.log.Log(context.Background(), level, "publish is held back", "crawl", messages.CrawlOf(subject), "subject", subject, "messages", n, "error", cause)
