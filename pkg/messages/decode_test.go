@@ -182,7 +182,7 @@ func TestSubjects(t *testing.T) {
 			t.Errorf("crawl of %q: %q", s, got)
 		}
 	}
-	// Every subject that we publish to is one that a stream takes, and only one.
+	// Every subject that is published to belongs to exactly one stream.
 	subjects := map[string]string{
 		SubjectSeeds("c"): StreamSeeds, SubjectURLs(SourceLink, "c", 15): StreamURLs, SubjectFetch("c", 0): StreamFetch,
 		SubjectResults("c", 0): StreamResults, SubjectPages("c", 0): StreamPages, SubjectAnswers("c", 0): StreamPages, SubjectRecords("c", 0): StreamRecords,
@@ -270,8 +270,8 @@ func TestCheckRecord(t *testing.T) {
 	}
 }
 
-// An answer that is no page may be of another URL than its visit, and none is taken for
-// another: not the second hop for the first, nor a robots.txt for either.
+// A response that is not a page may have another URL than its visit. None has the same identity as
+// another: neither two hops nor a robots.txt.
 func TestAnswers(t *testing.T) {
 	v := Visit{HashURL(testURL), 1}
 	ids := make(map[string]bool)

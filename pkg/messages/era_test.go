@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Each era begins when the key is written that has it, and a message is of the era in which it was stored.
+// Each era begins when its key is written, and a message belongs to the era in which it was stored.
 func TestErasAt(t *testing.T) {
 	t.Parallel()
 	begin := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

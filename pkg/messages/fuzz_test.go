@@ -11,8 +11,8 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// What decodes must encode to something that decodes to the same again: two
-// encodings in a row are equal.
+// fixedPoint checks that a decoded value, encoded and decoded again, stays the same: two encodings
+// in a row are equal.
 func fixedPoint[T any](t *testing.T, in []byte, v *T, decode func([]byte) (*T, error), encode func(*T) []byte) {
 	t.Helper()
 	once := encode(v)

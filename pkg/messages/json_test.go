@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is in it, an encoded record is one line of JSON that encoding/json
-// reads back, and means what encoding/json would have written.
+// Whatever its content, an encoded record is one line of JSON that encoding/json decodes, with the
+// same meaning as the output of encoding/json.
 func FuzzRecordJSON(f *testing.F) {
 	f.Add("title", "text\nwith \"quotes\" and \\ and \x01 and \u2028 and é and \xff")
 	f.Fuzz(func(t *testing.T, title, text string) {
@@ -46,7 +46,7 @@ func FuzzRecordJSON(f *testing.F) {
 	})
 }
 
-// A field that a stranger names in another case, or by escapes, is none of Seine's.
+// A field whose name differs in case, or is escaped, is not one of Seine's.
 func TestNamesOfMessagesAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		namesAreExact(t, DecodeResult, genResult(t).Encode())
@@ -60,7 +60,7 @@ func readPage(text []byte) (*Page, error) {
 	return DecodePage(nats.Header{HeaderPage: {string(text)}})
 }
 
-// namesAreExact adds members to a message whose names encoding/json would take for those of its own.
+// namesAreExact adds members to a message whose names encoding/json would match with its fields.
 func namesAreExact[T any, B ~string | ~[]byte](t *rapid.T, read func([]byte) (*T, error), text B) {
 	want, err := read([]byte(text))
 	if err != nil {
@@ -72,7 +72,7 @@ func namesAreExact[T any, B ~string | ~[]byte](t *rapid.T, read func([]byte) (*T
 	}
 }
 
-// A text that nests deeper than encoding/json goes is refused, whatever it is in.
+// A text that nests deeper than encoding/json allows is refused, wherever it is.
 func TestMessageThatNestsTooDeepIsRefused(t *testing.T) {
 	deep := strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)
 	for _, name := range []string{"more", "timings", "urls"} {

@@ -19,7 +19,7 @@ var genMetadata = rapid.Custom(func(t *rapid.T) Metadata {
 	return m
 })
 
-// names returns metadata with so many names, each with a text of so many bytes.
+// names returns metadata with n names, each with a text of text bytes.
 func names(n, text int) Metadata {
 	m := make(Metadata)
 	for i := range n {
@@ -47,7 +47,7 @@ func TestMetadataOfSeeds(t *testing.T) {
 	}
 }
 
-// What is too much is refused where it comes in, and says what would do.
+// Excessive metadata is refused at ingest, with the valid values.
 func TestMetadataThatIsRefused(t *testing.T) {
 	for _, tt := range []struct{ metadata, want string }{
 		{`{"a": 17}`, `metadata: "a" is 17: must be a text, in quotes`},
@@ -91,7 +91,7 @@ func TestMetadataThatIsRefused(t *testing.T) {
 	}
 }
 
-// Whose metadata it is follows from where the URLs come from.
+// The source of the URLs determines where their metadata is.
 func TestMetadataOfCandidates(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"v":1,"crawl":"c","source":"seed","depth":0,"metadata":{"a":"b"}}`:                                 "the source must be link or redirect",
@@ -107,7 +107,7 @@ func TestMetadataOfCandidates(t *testing.T) {
 	}
 }
 
-// Seeds with much metadata are put into as many messages as they need.
+// Seeds with much metadata are split into as many messages as necessary.
 func TestBatchesFitAMessage(t *testing.T) {
 	var urls []Candidate
 	for i := range 3000 {

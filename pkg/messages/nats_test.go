@@ -16,7 +16,7 @@ import (
 	. "seine/pkg/messages"
 )
 
-// startJetStream returns JetStream of a server of this test, with our streams.
+// startJetStream returns the JetStream of a test server with the streams of Seine.
 func startJetStream(t *testing.T) jetstream.JetStream {
 	t.Helper()
 	nc, err := nats.Connect("", nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
@@ -36,7 +36,7 @@ func startJetStream(t *testing.T) jetstream.JetStream {
 	return js
 }
 
-// sent publishes m and returns what the stream has stored.
+// sent publishes m and returns the stored message.
 func sent(t *testing.T, js jetstream.JetStream, m *nats.Msg) *jetstream.RawStreamMsg {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -80,7 +80,7 @@ func TestPageOverNATS(t *testing.T) {
 	}
 }
 
-// The largest body that travels inline does so under NATS's default limit.
+// The largest inline body fits under NATS's default limit.
 func TestPageOfInlineSize(t *testing.T) {
 	js := startJetStream(t)
 	pg := &Page{Crawl: "default", URL: "https://example.org/", Visit: Visit{HashURL("https://example.org/"), 1}, Attempt: 1}
@@ -103,7 +103,7 @@ func TestDeadOverNATS(t *testing.T) {
 		Time: time.Date(2026, 11, 20, 10, 0, 0, 5, time.FixedZone("CET", 3600)),
 		Header: nats.Header{
 			nats.MsgIdHdr: {"news.x.1"}, "X-Several": {"a", "b", "c"}, HeaderPage: {`{"v":1}`},
-			// What a publisher asked of the stream it published to.
+			// Publish options for the original stream.
 			nats.ExpectedStreamHdr: {StreamPages}, nats.ExpectedLastSeqHdr: {"11"},
 		},
 		Payload: []byte("body"),
@@ -138,8 +138,8 @@ func TestDeadOverNATS(t *testing.T) {
 	}
 }
 
-// The streams behind buckets and object stores are those that a client makes of their configuration, and NATS agrees that what
-// CheckCrawl accepts is a key.
+// The streams behind buckets and object stores are those that a client creates for their
+// configuration, and NATS accepts every name that CheckCrawl accepts as a key.
 func TestStreamsOfBucketsAreThoseOfClients(t *testing.T) {
 	js := startJetStream(t)
 	limits := DefaultStreamLimits()
@@ -171,7 +171,7 @@ func TestStreamsOfBucketsAreThoseOfClients(t *testing.T) {
 	}
 }
 
-// PartitionConsumers of one stream may coexist, and NATS takes their names.
+// PartitionConsumers of one stream may coexist, and NATS accepts their names.
 func TestConsumers(t *testing.T) {
 	js := startJetStream(t)
 	for p := range 3 {

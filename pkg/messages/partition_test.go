@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fnv1a is the hash as its authors publish it, and as nats-server computes
-// partition(): independent of the library that Partition uses.
+// fnv1a is the hash as published by its authors, and as nats-server computes partition():
+// independent of the library that Partition uses.
 func fnv1a(s string) uint32 {
 	h := uint32(2166136261)
 	for i := range len(s) {
@@ -18,8 +18,8 @@ func fnv1a(s string) uint32 {
 	return h
 }
 
-// partitionVectors are golden: other values would send the URLs of a running
-// crawl to partitions that have not seen them. docs/reference/wire.md shows them.
+// partitionVectors are golden: other values would send the URLs of a running crawl to partitions
+// that have not seen them. docs/reference/wire.md shows them.
 var partitionVectors = []struct {
 	url, domain string
 	of16, of7   int
@@ -62,7 +62,7 @@ func TestPartitionInRange(t *testing.T) {
 	})
 }
 
-// The hash of a URL is golden, too: another would make every URL unseen.
+// The hash of a URL is golden, too: with another one, every URL would count as new.
 func TestHashURL(t *testing.T) {
 	for url, host := range map[string]string{
 		"https://example.org/": "example.org", "https://example.org/a?b": "example.org", "http://example.org:8080/": "example.org:8080",

@@ -6,7 +6,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// The kind is what the member of that very name says, the last one of several.
+// The kind is the value of the member with exactly that name, the last one of several.
 func TestRecordKindIsTheMemberOfThatName(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

@@ -7,7 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Visits of two eras, or of two crawls of one name, never have one round, however often their URLs are visited.
+// Visits of two eras, or of two crawls with one name, never share a round, however often their URLs
+// are visited.
 func TestRoundsOfErasAndDeletionsDiffer(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -81,7 +81,7 @@ func genCandidates(t *rapid.T) *Candidates {
 	return c
 }
 
-// genInherited draws metadata, and whether it is inherited.
+// genInherited generates metadata, and whether it is inherited.
 func genInherited(t *rapid.T) (Metadata, bool) {
 	m := genMetadata.Draw(t, "metadata")
 	return m, m != nil && rapid.Bool().Draw(t, "inherit")
@@ -188,8 +188,7 @@ func same[T any](t *rapid.T, got, want *T, err error) {
 	}
 }
 
-// What we encode must be what we decode, whatever text a server or a library
-// put into it.
+// Encoded messages can be decoded, whatever text a server or a library put into them.
 func TestEncodeBoundsText(t *testing.T) {
 	for name, text := range map[string]string{
 		"long":            strings.Repeat("a", 5000),

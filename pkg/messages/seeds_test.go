@@ -79,7 +79,7 @@ func TestDecodeSeeds(t *testing.T) {
 	}
 }
 
-// What is no seed is told with the line where it begins.
+// A bad seed is reported with the line where it begins.
 func TestLinesOfBadSeeds(t *testing.T) {
 	for payload, want := range map[string][]int{
 		"": {1}, "no url": {1}, "\ufeff\n\n# c\nno url\r\nhttps://a.org/\n\nnor this\n": {4, 7}, "\n{\n\"url\": 1}": {2},
@@ -96,7 +96,7 @@ func TestLinesOfBadSeeds(t *testing.T) {
 	}
 }
 
-// A line may be as long as the message, and a message as NATS allows.
+// A line may be as long as the message, and a message as long as NATS allows.
 func TestDecodeSeedsLongLines(t *testing.T) {
 	for _, n := range []int{4095, 4096, 4097, 1 << 16, 1 << 20} {
 		long := "https://a.org/" + strings.Repeat("x", n-14)

@@ -7,7 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// What is gone for good is told; what may only be away is not.
+// A permanent removal is reported; a possibly temporary one is not.
 func TestOnlyAnswersForGoodSayThatAPageIsGone(t *testing.T) {
 	t.Parallel()
 	type answer struct {
@@ -25,7 +25,7 @@ func TestOnlyAnswersForGoodSayThatAPageIsGone(t *testing.T) {
 	}
 }
 
-// The record of a page that is gone is one that writers take as it is, of its own kind.
+// The record of a page that is gone is accepted by writers, with its own kind.
 func TestVisitRecordIsARecord(t *testing.T) {
 	t.Parallel()
 	const url = "https://example.org/p/1"

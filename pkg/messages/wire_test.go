@@ -28,7 +28,7 @@ func wireDoc(t *testing.T) string {
 	return string(text)
 }
 
-// The examples of docs/reference/wire.md decode, and say nothing that is not in the types.
+// The examples of docs/reference/wire.md can be decoded, and have no fields that the types lack.
 func TestWireExamples(t *testing.T) {
 	known := jsontext.UnmarshalStrict
 	id := nats.Header{nats.MsgIdHdr: {"x"}}
@@ -69,7 +69,7 @@ func TestWireExamples(t *testing.T) {
 	}
 }
 
-// goneExample checks that the example is what a VisitRecord is encoded to.
+// goneExample checks that the example equals an encoded VisitRecord.
 func goneExample(b []byte) error {
 	var r struct {
 		Kind      string    `json:"kind"`
@@ -105,7 +105,7 @@ func first(errs ...error) error {
 	return nil
 }
 
-// The lists of classes and details have the comments of the constants.
+// The lists of classes and details contain the comments of the constants.
 func TestGeneratedClasses(t *testing.T) {
 	source, err := parser.ParseFile(token.NewFileSet(), "result_class.go", nil, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -129,7 +129,7 @@ func TestGeneratedClasses(t *testing.T) {
 	generated.Check(t, "../../docs/reference/wire.md", "details", details)
 }
 
-// The tables of docs/reference/wire.md say what the code does.
+// The tables of docs/reference/wire.md match the code.
 func TestWireTables(t *testing.T) {
 	doc := wireDoc(t)
 	rows := func(format string, args ...any) {

@@ -17,24 +17,24 @@ import (
 	"seine/pkg/messages"
 )
 
-// hasty is a runner whose messages never wait longer than that for their next delivery.
+// hasty returns a runner whose messages wait at most longest for their next delivery.
 func hasty(b *Bus, h Handler, longest time.Duration) *Runner {
 	r := newRunner(b, h)
 	r.Consumer = hastyConsumer()
 	r.wait = longest
-	r.Workers = 8 // one that is blocked, and comes again on a slow machine, must leave room for the others
+	r.Workers = 8 // a blocked message, redelivered on a slow machine, must leave capacity for the others
 	return r
 }
 
-// hastyConsumer is that of a hasty runner: it waits for AckWait now and then.
+// hastyConsumer is the consumer of a hasty runner, with a short AckWait.
 func hastyConsumer() jetstream.ConsumerConfig {
 	c := newRunner(nil, nil).Consumer
 	c.AckWait = 2 * time.Second
 	return c
 }
 
-// take is a worker that takes messages and dies. The server expects them back later: in an hour, it is as one whose
-// clock was an hour ahead when it delivered them.
+// take plays a worker that receives messages and dies. The server expects their acknowledgements
+// later: an hour stands for a server whose clock was an hour ahead at delivery.
 func take(t *testing.T, b *Bus, config jetstream.ConsumerConfig, n int, later time.Duration) {
 	t.Helper()
 	c, err := b.JS.CreateOrUpdateConsumer(t.Context(), messages.StreamPages, config)
@@ -64,7 +64,7 @@ func TestWhatNobodyHoldsIsDeliveredAgain(t *testing.T) {
 	take(t, b, hastyConsumer(), lost, time.Hour)
 
 	var mu sync.Mutex
-	deliveries := make(map[uint64]uint64) // the last of each
+	deliveries := make(map[uint64]uint64) // delivery count of each message
 	slow := make(chan struct{})
 	handle := func(_ context.Context, m *Message) (Output, error) {
 		mu.Lock()
@@ -88,13 +88,13 @@ func TestWhatNobodyHoldsIsDeliveredAgain(t *testing.T) {
 	want := map[uint64]uint64{1: 2, 2: 2, 3: 2, 4: 2, 5: 2}
 	mu.Lock()
 	defer mu.Unlock()
-	delete(deliveries, lost+1) // it may have come again, if this process stood still for an AckWait
+	delete(deliveries, lost+1) // it may have been redelivered, if this process stalled for an AckWait
 	if !maps.Equal(deliveries, want) {
 		t.Errorf("deliveries by message: %v, want %v", deliveries, want)
 	}
 }
 
-// A message that takes its worker long is no reason to tell the server anything, though the others are acknowledged.
+// A message that is held for long causes no reset, even if the others are acknowledged.
 func TestServerIsToldNothingOfWhatSomebodyHolds(t *testing.T) {
 	t.Parallel()
 	br, _ := open(t)
@@ -117,9 +117,9 @@ func TestServerIsToldNothingOfWhatSomebodyHolds(t *testing.T) {
 	await.Eventually(t, "all is acknowledged", func() bool { return consumerInfo2(t, b).AckFloor.Stream == 10 })
 }
 
-// What waits for another delivery comes when its worker has asked for it and no sooner, though nobody holds it: a
-// worker remembers what it gave back, also for the messages behind the one that the server waits for, and one that is
-// gone is trusted to have asked for the longest time there is.
+// A delayed message is redelivered when its worker asked for, and no sooner, although nobody holds
+// it. Workers remember all messages that they returned, including those after the one that the
+// server waits for. For a worker that is gone, the longest delay is assumed.
 func TestDelayedMessageIsNotDeliveredSooner(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)

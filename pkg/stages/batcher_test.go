@@ -17,11 +17,12 @@ import (
 	"seine/pkg/messages"
 )
 
-// publishAll publishes a message that is refused for now, and behind it msgs, each from a goroutine of its own.
+// publishAll publishes a message that is refused for now, and behind it msgs, each from its own
+// goroutine.
 func publishAll(t *testing.T, b *Bus, p *Publisher, msgs []*nats.Msg) *await.Job {
 	t.Helper()
 	natstest.Limit(t, b.JS, messages.StreamRecords, 1)
-	natstest.Send(t, b.JS, "seine.records.other.0", 1) // it is full
+	natstest.Send(t, b.JS, "seine.records.other.0", 1) // the stream is full
 	first := await.Start(t, func(ctx context.Context) error { return p.Publish(ctx, msg(records, "first", "first")) })
 	await.Eventually(t, "the first is held back", func() bool { return p.waiting.Load() == 1 })
 	rest := await.Start(t, func(ctx context.Context) error {
@@ -121,7 +122,8 @@ func TestWhatCannotBeInABatchLeavesAlone(t *testing.T) {
 	}
 }
 
-// TestBatchThatIsRefusedAsAWholeIsSentInParts: a limit of the stream that each message keeps, and not all together.
+// TestBatchThatIsRefusedAsAWholeIsSentInParts covers a limit of the stream that each message keeps,
+// but not the batch.
 func TestBatchThatIsRefusedAsAWholeIsSentInParts(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
@@ -143,7 +145,7 @@ func TestBatchThatIsRefusedAsAWholeIsSentInParts(t *testing.T) {
 	}
 }
 
-// TestMessageBehindOneThatIsGivenUpIsSent: a message that is cancelled does not cancel those behind it.
+// TestMessageBehindOneThatIsGivenUpIsSent: canceling a message does not cancel those behind it.
 func TestMessageBehindOneThatIsGivenUpIsSent(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
@@ -169,7 +171,7 @@ func TestMessageBehindOneThatIsGivenUpIsSent(t *testing.T) {
 	}
 }
 
-// waitBehind counts the messages that wait for one of records that is on its way.
+// waitBehind counts the messages queued behind an in-flight message to records.
 func waitBehind(p *Publisher) int {
 	p.batches.mu.Lock()
 	defer p.batches.mu.Unlock()

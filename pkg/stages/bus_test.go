@@ -104,8 +104,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// A backup, or what a broker stored before it was killed, may have requests that were done: a process that joins later has not
-// seen that.
+// A backup, or the store of a killed broker, may contain requests that were done. A process that
+// joins later cannot know that.
 func TestProcessThatJoinsSuspectsStoredMessages(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)

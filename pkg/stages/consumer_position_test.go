@@ -13,7 +13,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// reading is a parser that notes which messages of PAGES it has handled.
+// reading is a parser that records which messages of PAGES it has handled.
 type reading struct {
 	mu      sync.Mutex
 	handled map[uint64]int
@@ -56,8 +56,9 @@ func (r *reading) has(from, to uint64) bool {
 	return true
 }
 
-// A consumer that is deleted by hand continues behind what it had acknowledged, whether a process of its stage runs then or not. That of
-// a stream which was deleted begins at the beginning of the new one.
+// A consumer that is deleted by a user continues after its acknowledged messages, whether or not a
+// process of its stage runs at that time. The consumer of a deleted stream begins at the start of
+// the new one.
 func TestDeletedConsumerContinues(t *testing.T) {
 	t.Parallel()
 	for _, running := range []bool{true, false} {

@@ -15,16 +15,16 @@ import (
 	"seine/pkg/stages"
 )
 
-// A stage that is not one of Seine's reads the records of all crawls as they are made (command.Stage is the same as a command). Each message goes to
-// one of its instances, and comes again if that dies before it has handled it. To read what is
-// stored already costs nothing more: a new consumer begins with the oldest record that RECORDS
-// holds.
+// A custom stage reads the records of all crawls as they are made (command.Stage provides the same
+// as a command). Each message goes to one of its instances, and is redelivered if that dies before
+// it has handled it. Reading stored records needs nothing more: a new consumer begins with the
+// oldest record in RECORDS.
 func ExampleRunner() {
 	bus := connect() // stages.Dial("nats://127.0.0.1:4222", "titles", slog.Default())
 	defer bus.Close()
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
-	if err := bus.Join(ctx); err != nil { // waits for the frontier, which makes the streams
+	if err := bus.Join(ctx); err != nil { // waits for the frontier, which creates the streams
 		fmt.Println(err)
 		return
 	}
@@ -42,10 +42,10 @@ func ExampleRunner() {
 				fmt.Println(record.URL, record.Title)
 			}
 			if err != nil {
-				return stages.Output{}, stages.PoisonError(err) // it goes to DEAD; others come again
+				return stages.Output{}, stages.PoisonError(err) // it goes to DEAD; other messages are redelivered
 			}
 			stop()
-			return stages.Output{}, nil // or messages to publish, before this one is acknowledged
+			return stages.Output{}, nil // or messages to publish before this one is acknowledged
 		},
 	}
 	if err := stage.Run(ctx); err != nil {

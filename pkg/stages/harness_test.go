@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// dial connects a Bus of the test, and shows its log if the test fails.
+// dial connects a Bus for the test, and prints its log if the test fails.
 func dial(t *testing.T, url string) (*Bus, *await.Log) {
 	t.Helper()
 	j := new(await.Log)
@@ -30,7 +30,7 @@ func dial(t *testing.T, url string) (*Bus, *await.Log) {
 	return b, j
 }
 
-// open starts a broker with the streams of Seine, four partitions.
+// open starts a broker with the streams of Seine and four partitions.
 func open(t *testing.T) (*natstest.Broker, *Bus) {
 	t.Helper()
 	br := natstest.NewBroker(t)

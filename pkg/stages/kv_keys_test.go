@@ -14,8 +14,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// What reads "there is none" can write, whatever the reason for it is; and one alone
-// of two that do.
+// A reader that finds no key can create it, whatever the reason why it is missing; of two such
+// writers, only one succeeds.
 func TestKeyIsWrittenOverAnyThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
@@ -72,7 +72,7 @@ func TestKeyIsWrittenOverAnyThatIsNotThere(t *testing.T) {
 	}
 }
 
-// A spec whose key is deleted can be changed, from the one by which the stages work.
+// A spec whose key is deleted can be changed, starting from the spec that the stages still use.
 func TestDeletedSpecCanBeChanged(t *testing.T) {
 	t.Parallel()
 	s, _ := openSpecs(t)
@@ -100,7 +100,7 @@ func TestDeletedSpecCanBeChanged(t *testing.T) {
 	}
 }
 
-// marker is what a server leaves of a key that has expired.
+// marker is the marker that a server leaves for an expired key.
 func marker(bucket, key string) *nats.Msg {
 	m := nats.NewMsg("$KV." + bucket + "." + key)
 	m.Header.Set(jetstream.MarkerReasonHeader, "MaxAge")

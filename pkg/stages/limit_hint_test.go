@@ -17,7 +17,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// An error of provisioning says which number is needed, which is allowed, and what to change.
+// An error of provisioning names the required number, the allowed one, and what to change.
 func TestProvision_LimitsTooLow_SaysNumbersAndRemedy(t *testing.T) {
 	t.Parallel()
 	limits := messages.DefaultStreamLimits()
@@ -61,7 +61,8 @@ func TestProvision_LimitsTooLow_SaysNumbersAndRemedy(t *testing.T) {
 	}
 }
 
-// In an account that requires a limit of every stream, every one has a limit, and the comparison knows it.
+// In an account that requires a limit for every stream, every stream has one, and the comparison
+// accepts it.
 func TestProvision_AccountRequiresMaxBytes_EveryStreamHasALimit(t *testing.T) {
 	t.Parallel()
 	s := natstest.Start(t, natstest.Options(t))
@@ -89,7 +90,7 @@ func TestProvision_AccountRequiresMaxBytes_EveryStreamHasALimit(t *testing.T) {
 	}
 }
 
-// An error of a consumer says what to change.
+// An error of a consumer names what to change.
 func TestOpenConsumer_LimitsTooLow_SaysNumbersAndRemedy(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -130,7 +131,8 @@ func TestOpenConsumer_LimitsTooLow_SaysNumbersAndRemedy(t *testing.T) {
 	}
 }
 
-// One request never asks for more than a server holds for a connection, whose max_pending may be as small as its max_payload.
+// One request never asks for more than a server holds for a connection, even if its max_pending is
+// as small as its max_payload.
 func TestRunner_MaxPendingIsSmall_StaysConnected(t *testing.T) {
 	t.Parallel()
 	br := natstest.NewBroker(t, func(o *server.Options) { o.MaxPending = 1 << 20 })
@@ -154,7 +156,8 @@ func TestRunner_MaxPendingIsSmall_StaysConnected(t *testing.T) {
 	}
 }
 
-// Lower limits fit a server on which a first attempt with higher ones has created some of the streams.
+// Lower limits fit on a server where a first attempt with higher ones has created some of the
+// streams.
 func TestProvision_LimitsLoweredAfterAFailure_MakeRoom(t *testing.T) {
 	t.Parallel()
 	o := natstest.Options(t)

@@ -14,7 +14,7 @@ import (
 	"seine/internal/testing/natstest"
 )
 
-// consumerAnswer decodes what a client reads of an answer.
+// consumerAnswer returns the error that a client reads from an answer.
 func consumerAnswer(t *testing.T, m *nats.Msg) *jetstream.APIError {
 	t.Helper()
 	var answer struct {
@@ -26,8 +26,8 @@ func consumerAnswer(t *testing.T, m *nats.Msg) *jetstream.APIError {
 	return answer.Error
 }
 
-// A server that answers nothing holds up no more than a bounded number of requests of a
-// user, and none of the others.
+// A server that does not answer blocks a bounded number of requests of a user, and no requests of
+// others.
 func TestMakeConsumers_ServerAnswersNothing_BoundedForEachUser(t *testing.T) {
 	t.Parallel()
 	br := natstest.NewBroker(t, func(o *server.Options) { o.JetStream = false })

@@ -17,10 +17,10 @@ import (
 	"seine/pkg/messages"
 )
 
-// steps reads one piece after the other, and calls what stands between them.
+// steps returns one piece per read, and calls the functions between them.
 type steps struct {
 	data  [][]byte
-	after map[int]func() // by how many are read
+	after map[int]func() // by the number of pieces read
 	n     int
 }
 
@@ -39,9 +39,9 @@ func (s *steps) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// For a moment nobody takes chunks, as when a cluster elects a leader: one of
-// them finds no responders, and those after it are stored. To send it again would
-// put it behind them. The body is not stored then, and nothing is left of it.
+// For a moment nobody accepts chunks, as when a cluster elects a leader: one chunk finds no
+// responders, and those after it are stored. Sending it again would put it behind them. So the body
+// is not stored, and nothing is left of it.
 func TestBodyIsStoredAsItCameOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
@@ -96,15 +96,14 @@ func TestBodyIsStoredAsItCameOrNotAtAll(t *testing.T) {
 	}
 }
 
-// emptyReplica is a stream as a replica has it that was cut off before anything was
-// stored.
+// emptyReplica is a stream as seen on a replica that was cut off before anything was stored.
 type emptyReplica struct{ jetstream.Stream }
 
 func (emptyReplica) GetMsg(context.Context, uint64, ...jetstream.GetMsgOpt) (*jetstream.RawStreamMsg, error) {
 	return nil, jetstream.ErrMsgNotFound
 }
 
-// putBody stores a body of three chunks, and opens its object.
+// putBody stores a body of three chunks, and opens its object bucket.
 func putBody(ctx context.Context, t *testing.T, b *Bus, name string) (*jsclient.ObjectBucket, []byte) {
 	t.Helper()
 	bodies, err := b.LargeBodies(ctx)
@@ -118,8 +117,8 @@ func putBody(ctx context.Context, t *testing.T, b *Bus, name string) (*jsclient.
 	return bodies.box, data
 }
 
-// The leader alone can say that a chunk does not exist: a page whose body is in the
-// object store is lost if that is believed of a replica.
+// Only the leader can say that a chunk does not exist: if a replica were believed, a page with its
+// body in the object store would be lost.
 func TestObjectIsReadOfTheLeaderWhereAReplicaLacksIt(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
@@ -187,7 +186,7 @@ func (s silentReplica) GetMsg(ctx context.Context, _ uint64, _ ...jetstream.GetM
 	return nil, ctx.Err()
 }
 
-// A stage that is told to end must not wait for a server that is silent.
+// A stage that is stopped must not wait for a server that does not answer.
 func TestReadingAnObjectEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
@@ -221,7 +220,7 @@ func (a *away) Stream(ctx context.Context, name string) (jetstream.Stream, error
 	return a.JetStream.Stream(ctx, name)
 }
 
-// The tries of a page are few; a server that is away is not one of them.
+// A page has few attempts; an unavailable server does not count as one.
 func TestBodyIsWaitedForWhileItsServerIsAway(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)

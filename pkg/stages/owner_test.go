@@ -15,7 +15,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// What another application has in the account under a name of Seine's stays as it is: Seine does not start there.
+// A stream of another application with a name of Seine is not changed: Seine does not start there.
 func TestProvision_StreamsOfOthers_LeftAsTheyAre(t *testing.T) {
 	t.Parallel()
 	b, err := Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
@@ -25,7 +25,8 @@ func TestProvision_StreamsOfOthers_LeftAsTheyAre(t *testing.T) {
 	t.Cleanup(b.Close)
 	limits := messages.DefaultStreamLimits()
 	limits.SnapshotsBytes = 1 << 30
-	// The server removes the folder of an account with its last stream, perhaps while it creates the next one.
+	// The server removes the directory of an account with its last stream, perhaps while it creates
+	// the next one.
 	if _, err := b.JS.CreateStream(t.Context(), jetstream.StreamConfig{Name: "LASTING", Subjects: []string{"lasting"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,8 @@ func TestProvision_StreamsOfOthers_LeftAsTheyAre(t *testing.T) {
 	}
 }
 
-// A comparison that began before the connection was lost creates nothing: what answers now may be another server.
+// A comparison that began before the connection was lost creates nothing: another server may answer
+// now.
 func TestReprovision_ReconnectedMeanwhile_NothingCreated(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)

@@ -19,7 +19,7 @@ import (
 	"seine/internal/testing/natstest"
 )
 
-// limitedServer lets its user "some" publish to allowed subjects alone.
+// limitedServer allows its user "some" to publish only to allowed subjects.
 type limitedServer struct {
 	*server.Server
 	config string
@@ -61,8 +61,8 @@ func (s *limitedServer) dial(t *testing.T, opts ...nats.Option) *Bus {
 	return bus
 }
 
-// Nothing answers a request that the server refuses: who waits is told why, long
-// before the time is up.
+// The server does not answer a request that it refuses: the caller gets the reason long before its
+// timeout.
 func TestRefusalIsToldToWhoWaits(t *testing.T) {
 	t.Parallel()
 	_, bus := startLimited(t, "seine.seeds.*")
@@ -95,7 +95,8 @@ func TestSubscriptionThatIsRefusedIsTold(t *testing.T) {
 	}
 }
 
-// A process whose subscription was refused has it, and is ready, once the server's configuration allows it, without a restart.
+// A process whose subscription was refused subscribes again, and is ready, once the server's
+// configuration allows it, without a restart.
 func TestSubscriptionThatIsRefusedIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s, bus := startLimited(t, ">")
@@ -133,7 +134,7 @@ func TestSubscriptionThatIsRefusedIsTriedAgain(t *testing.T) {
 	}
 }
 
-// An answer that comes too late is refused, as nobody waits for it: no right is missing.
+// A late answer is refused because nobody waits for it: no permission is missing.
 func TestLateAnswerIsNoRefusal(t *testing.T) {
 	t.Parallel()
 	_, bus := startLimited(t, "seine.seeds.*")
@@ -148,8 +149,7 @@ func TestLateAnswerIsNoRefusal(t *testing.T) {
 	}
 }
 
-// What is refused is held, as what a full stream refuses is, and goes out when it is
-// allowed.
+// A refused message is held back like one to a full stream, and is sent when it is allowed.
 func TestPublisherHoldsWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	s, bus := startLimited(t, "seine.other")
@@ -185,7 +185,7 @@ func TestPublisherHoldsWhatIsRefused(t *testing.T) {
 	}
 }
 
-// A user whose key is taken away waits, says so, and goes on when it is let in again.
+// A process whose key is revoked waits, reports it, and continues when the key is accepted again.
 func TestUserThatIsShutOutAndLetInAgain(t *testing.T) {
 	t.Parallel()
 	s, bus := startLimited(t, ">")
@@ -203,7 +203,7 @@ func TestUserThatIsShutOutAndLetInAgain(t *testing.T) {
 	if got := bus.Refusals.Err().Error(); !strings.Contains(got, "does not let user some (a password) in") {
 		t.Errorf("it says: %s", got)
 	}
-	// Twice the same refusal makes the client give up, unless it is told not to.
+	// The client stops after the same refusal twice, unless it is configured not to.
 	for range 2 {
 		before := time.Now()
 		await.Eventually(t, "the client tries again", func() bool {

@@ -26,7 +26,7 @@ func TestPublisherFull(t *testing.T) {
 	p := NewPublisher(b, "test")
 	var msgs []*nats.Msg
 	for i := range 5 {
-		msgs = append(msgs, msg(fmt.Sprint("seine.records.c.", i), "", fmt.Sprint(i))) // of one subject, they would be a batch
+		msgs = append(msgs, msg(fmt.Sprint("seine.records.c.", i), "", fmt.Sprint(i))) // with one subject, they would be a batch
 	}
 	j := await.Start(t, func(ctx context.Context) error { return p.Publish(ctx, msgs...) })
 	await.Eventually(t, "they are held back", func() bool { return p.waiting.Load() == 1 })
@@ -86,7 +86,8 @@ func TestPublisherUnpublishable(t *testing.T) {
 	}
 }
 
-// A stream of Seine that somebody gives a max_msg_size is restored soon: what it refuses meanwhile waits.
+// A max_msg_size that somebody sets on a stream of Seine is removed soon: messages that it refuses
+// wait until then.
 func TestPublisher_MaxMsgSizeEdited_WaitsUntilRestored(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
@@ -116,7 +117,8 @@ func TestPublisher_MaxMsgSizeEdited_WaitsUntilRestored(t *testing.T) {
 	}
 }
 
-// A dead letter that no server would take whole is shortened, and never costs the messages that are published with it.
+// A dead letter that no server would accept in full is shortened, and never blocks the messages
+// published with it.
 func TestDeadLetterThatIsTooLarge_Shortened(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
@@ -210,7 +212,7 @@ func TestPublisherBrokerRestart(t *testing.T) {
 	}
 }
 
-// A closed connection does not come back: nothing is to wait for.
+// A closed connection does not return: there is nothing to wait for.
 func TestPublisherClosed(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)

@@ -8,7 +8,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// What is no answer to the question is none: who took it for a no would drop a request.
+// An error answer is not an answer to the claim: treating it as a denial would drop a request.
 func TestClaimRequest_ErrorAnswered_AsksAgain(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)

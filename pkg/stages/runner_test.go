@@ -22,17 +22,17 @@ import (
 
 const pages, records, urls = "seine.pages.c.0", "seine.records.c.0", "seine.urls.c.0"
 
-// newRunner returns a parser of the test with quick redelivery.
+// newRunner returns a parser for the test with quick redelivery.
 func newRunner(b *Bus, h Handler) *Runner {
 	c := messages.WorkConsumer(messages.ConsumerParse, "", 100)
-	c.AckWait = 10 * time.Second // a machine under load may stop for seconds: nothing comes again unless the test has it so
+	c.AckWait = 10 * time.Second // a machine under load may stall for seconds: nothing is redelivered unless the test wants it
 	return &Runner{
 		Stage: messages.StageParser, Bus: b, Stream: messages.StreamPages, Consumer: c,
 		Workers: 2, Prefetch: 2, Handle: h, Drain: await.Patience,
 	}
 }
 
-// tally counts by message.
+// tally counts messages by name.
 type tally struct {
 	mu sync.Mutex
 	n  map[string]int
@@ -128,8 +128,7 @@ func TestRunnerTransient(t *testing.T) {
 	}
 }
 
-// consumerInfo2 is consumerInfo of the parser, which the runner may not have
-// made yet.
+// consumerInfo2 is consumerInfo of the parser, which the runner may not have created yet.
 func consumerInfo2(t *testing.T, b *Bus) *jetstream.ConsumerInfo {
 	t.Helper()
 	c, err := b.JS.Consumer(t.Context(), messages.StreamPages, messages.ConsumerParse)
@@ -210,8 +209,8 @@ func TestRunnerDeadLetters(t *testing.T) {
 	}
 }
 
-// Servers that are not there are not the fault of a message: it is kept for as long
-// as they are away, and longer than one that fails.
+// A message is not at fault if servers are unavailable: it is kept as long as they are, and longer
+// than one that fails.
 func TestRunnerWaitsForServersThatAreAway(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
@@ -241,7 +240,7 @@ func TestRunnerWaitsForServersThatAreAway(t *testing.T) {
 	}
 }
 
-// What kills every process that tries it must end, without another try.
+// A message that kills every process that handles it must end without another attempt.
 func TestRunnerDeliveredTooOften(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
@@ -268,7 +267,7 @@ func TestRunnerDeliveredTooOften(t *testing.T) {
 	}
 }
 
-// A letter that is larger than NATS takes must not keep its message coming back.
+// A dead letter larger than NATS accepts must not make its message return again and again.
 func TestRunnerDeadLetterTooLarge(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)
@@ -291,7 +290,7 @@ func TestRunnerDeadLetterTooLarge(t *testing.T) {
 func TestRunnerFullOutput(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
-	b.Unbatched = true // or a message may be the records of both workers
+	b.Unbatched = true // otherwise a message may contain the records of both workers
 	const n, room = 20, 3
 	natstest.Limit(t, b.JS, messages.StreamRecords, room)
 	natstest.Send(t, b.JS, pages, n)
@@ -305,7 +304,7 @@ func TestRunnerFullOutput(t *testing.T) {
 	await.Eventually(t, "the stream is full and both workers have one more", func() bool {
 		return natstest.State(t, b.JS, messages.StreamRecords).Msgs == room && handled.total() == room+r.Workers
 	})
-	// Three times the AckWait: what is held must not be delivered again.
+	// Three times the AckWait: held messages must not be redelivered.
 	await.Always(t, 3*r.Consumer.AckWait, "no more is taken than can be held, and it is kept alive", func() bool {
 		c := consumerInfo2(t, b)
 		return c.NumAckPending <= r.Workers+r.Prefetch && c.NumRedelivered == 0 && handled.total() <= room+r.Workers
@@ -315,7 +314,7 @@ func TestRunnerFullOutput(t *testing.T) {
 		got = append(got, natstest.Stored(t, b.JS, messages.StreamRecords)...)
 		last := natstest.State(t, b.JS, messages.StreamRecords)
 		if last.Msgs > 0 {
-			// Only what was read: others may be stored meanwhile.
+			// Purge only messages that were read: others may be stored meanwhile.
 			if err := natstest.StreamOf(t, b.JS, messages.StreamRecords).Purge(t.Context(), jetstream.WithPurgeSequence(uint64(len(got))+1)); err != nil {
 				t.Fatal(err)
 			}
@@ -354,8 +353,8 @@ func TestRunnerDrain(t *testing.T) {
 	others(t, b, 3)
 }
 
-// A slot that is freed in the moment of the end is no reason to ask for another
-// message, which would come to nobody.
+// A slot that is freed during shutdown must not cause another request, whose message nobody would
+// handle.
 func TestRunnerAsksForNothingAtTheEnd(t *testing.T) {
 	t.Parallel()
 	ended, end := context.WithCancel(t.Context())
@@ -368,8 +367,8 @@ func TestRunnerAsksForNothingAtTheEnd(t *testing.T) {
 	}
 }
 
-// A process that was frozen finds that what it needs is gone, as another has done
-// its message meanwhile.
+// A process that was frozen may find that an input is gone, because another process has handled its
+// message.
 func TestRunnerBuriesNothingThatAnotherHasDone(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
@@ -393,7 +392,7 @@ func TestRunnerBuriesNothingThatAnotherHasDone(t *testing.T) {
 	}
 }
 
-// others checks that n messages are delivered again, though nobody waits for AckWait.
+// others checks that n messages are redelivered without waiting for AckWait.
 func others(t *testing.T, b *Bus, n int) {
 	t.Helper()
 	c, err := b.JS.Consumer(t.Context(), messages.StreamPages, messages.ConsumerParse)
@@ -416,8 +415,7 @@ func others(t *testing.T, b *Bus, n int) {
 	}
 }
 
-// What an output holds is freed once, whether it could be published or not, and
-// not before.
+// The resources of an output are freed once, whether it could be published or not, and not before.
 func TestRunnerFreesEachOutput(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)
@@ -498,8 +496,8 @@ func TestRunnerBrokerRestart(t *testing.T) {
 	br.Start()
 	b2, _ := dial(t, br.URL())
 	await.Eventually(t, "all are acknowledged", func() bool { return consumerInfo2(t, b2).AckFloor.Stream == n })
-	// A page that is handled again gives the same record, which those who read it know by its identity: JetStream knows
-	// the identity of a batch alone.
+	// A page that is handled again yields the same record, which readers recognise by its identity:
+	// JetStream knows only the identity of the batch.
 	got := natstest.Stored(t, b2.JS, messages.StreamRecords)
 	slices.Sort(got)
 	if got = slices.Compact(got); handled.distinct() != n || len(got) != n {
@@ -510,7 +508,7 @@ func TestRunnerBrokerRestart(t *testing.T) {
 	}
 }
 
-// A stream or a consumer that goes away is waited for.
+// The runner waits for a missing stream or consumer.
 func TestRunnerConsumerDeleted(t *testing.T) {
 	t.Parallel()
 	_, b := open(t)

@@ -9,8 +9,8 @@ import (
 	"seine/internal/testing/natstest"
 )
 
-// A first answer may take longer than the silence after it: a process on a busy machine is not taken for one that does not exist.
-// Without a listener the end is known at once.
+// A first answer may take longer than the silence after it, so that a process on a busy machine
+// does not count as missing. Without a listener the query ends at once.
 func TestFirstAnswerMayBeSlow(t *testing.T) {
 	t.Parallel()
 	nc, err := nats.Connect(natstest.NewBroker(t).URL())

@@ -8,7 +8,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// The specs that a crawl had can be read, and one is stored only over that which its writer has seen.
+// Former specs of a crawl can be read, and a spec is stored only over the one that its writer has
+// seen.
 func TestSpecsOfACrawlHaveAHistory(t *testing.T) {
 	s, _ := openSpecs(t)
 	var revs []uint64

@@ -10,7 +10,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Of all crawls no more is kept of a spec than its text, and of equal ones one text.
+// Only the text of a spec is kept for each crawl, and equal texts are kept once.
 func TestEqualSpecsAreKeptOnce(t *testing.T) {
 	spec := crawlspec.Default()
 	var texts specTexts
@@ -41,8 +41,8 @@ func TestEqualSpecsAreKeptOnce(t *testing.T) {
 	}
 }
 
-// Whoever asks again and again learns of every change, and of a crawl that changed
-// often at least the last one. What is remembered does not grow with the changes.
+// A reader that asks repeatedly learns of every change, and for a crawl that changed often at least
+// of the last one. The memory does not grow with the number of changes.
 func TestNewsOfSpecsAreToldToWhoeverAsks(t *testing.T) {
 	s := newSpecs(nil, nil)
 	var asked uint64
@@ -80,14 +80,14 @@ func TestNewsOfSpecsAreToldToWhoeverAsks(t *testing.T) {
 	}
 }
 
-// How far the bucket is known is of one bucket.
+// The progress in one bucket does not count for another.
 func TestKnownSpecsAreOfOneBucket(t *testing.T) {
 	s := newSpecs(nil, nil)
 	first, second := time.Unix(1, 0), time.Unix(2, 0)
 	s.follows(first)
 	s.reached(5)
 	s.reached(3)
-	s.follows(first) // once more, after the connection was lost
+	s.follows(first) // again, after the connection was lost
 	if got := s.Known(); got != (crawlspec.Progress{Bucket: first.UnixNano(), Rev: 5}) {
 		t.Errorf("known is %+v", got)
 	}
@@ -97,7 +97,7 @@ func TestKnownSpecsAreOfOneBucket(t *testing.T) {
 	}
 }
 
-// Crawls that have a spec of their own are listed, not those that go by the default.
+// Only crawls with their own spec are listed, not those with the default.
 func TestCrawlsWithASpecAreListed(t *testing.T) {
 	s := newSpecs(nil, nil)
 	spec := crawlspec.Default()

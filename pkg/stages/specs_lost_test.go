@@ -32,15 +32,16 @@ var losses = map[string]func(t *testing.T, s *Specs){
 	},
 }
 
-// What was made under a revision of a spec that the bucket has no more stands still, in a process that starts after the loss; a crawl
-// that never had a spec goes by the default. When a spec is stored again, under whatever revision, the crawl goes by that.
+// In a process that starts after the loss, a message made under a lost revision of a spec finds its
+// crawl stalled; a crawl that never had a spec uses the default. When a spec is stored again, under
+// whatever revision, the crawl uses it.
 func TestSpecs_RevisionIsLost_CrawlStandsStill(t *testing.T) {
 	t.Parallel()
 	for name, lose := range losses {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			before, log := openSpecs(t)
-			for range 3 { // so that the spec that comes back has a lower revision in a bucket that was made again
+			for range 3 { // so that the restored spec has a lower revision in a re-created bucket
 				put(t, before, "other", 0)
 			}
 			rev := put(t, before, "c", time.Minute)
@@ -71,7 +72,8 @@ func TestSpecs_RevisionIsLost_CrawlStandsStill(t *testing.T) {
 	}
 }
 
-// A process that follows the bucket notices that it was made again: the crawl stands still, until a spec is stored in the new one.
+// A process that follows the bucket notices that it was re-created: the crawl is stalled until a
+// spec is stored in the new one.
 func TestSpecs_BucketMadeAgainWhileFollowed_CrawlStandsStill(t *testing.T) {
 	t.Parallel()
 	s, _ := openSpecs(t)

@@ -75,16 +75,16 @@ func TestSpecsFollow(t *testing.T) {
 	}
 }
 
-// A message may come before the news of the spec it was made under.
+// A message may arrive before the update of the spec that it was made under.
 func TestSpecsNewerThanKnown(t *testing.T) {
 	t.Parallel()
-	s, _ := openSpecs(t) // does not follow
+	s, _ := openSpecs(t) // does not follow changes
 	get(t, s, "news", 0)
 	rev := put(t, s, "news", 2*time.Second)
 	if r := get(t, s, "news", rev); r.Rev != rev || r.Delay != crawlspec.Duration(2*time.Second) {
 		t.Errorf("asked for revision %d, got %d", rev, r.Rev)
 	}
-	// One that nobody has: the newest there is must do.
+	// If no reader has that revision, the newest one is returned.
 	if r := get(t, s, "news", rev+100); r.Rev != rev {
 		t.Errorf("got revision %d", r.Rev)
 	}
@@ -112,7 +112,7 @@ func TestSpecsInvalid(t *testing.T) {
 	if r := get(t, s, "broken", 0); !r.Stalled {
 		t.Errorf("a crawl without a usable spec has %+v, want it to stand still", r)
 	}
-	// A process that starts now finds the last good one in the history.
+	// A process that starts now finds the last usable one in the history.
 	again, err := OpenSpecs(t.Context(), s.bus)
 	if err != nil {
 		t.Fatal(err)
@@ -129,8 +129,8 @@ func TestSpecsInvalid(t *testing.T) {
 	}
 }
 
-// A crawl whose only specs cannot be used stands still, whoever asks, is told once, and goes on
-// with the next that can be.
+// A crawl whose only specs are unusable is stalled for every reader, is reported once, and
+// continues with the next usable spec.
 func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 	t.Parallel()
 	s, log := openSpecs(t)
@@ -143,7 +143,7 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	<-changed // it went by the defaults, which are not what is meant
+	<-changed // it used the defaults, which are not what its owner wants
 	again, err := OpenSpecs(t.Context(), s.bus)
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestCrawlWithoutASpecThatCanBeUsedStandsStill(t *testing.T) {
 	}
 }
 
-// A page of a crawl that stands still waits for a spec longer than one that fails.
+// A page of a stalled crawl is retried for longer than one that fails.
 func TestWorkOfACrawlThatStandsStillIsNotGivenUpSoon(t *testing.T) {
 	t.Parallel()
 	err := crawlspec.Revision{}.Stall("bad").Blocked()

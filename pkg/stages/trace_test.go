@@ -14,8 +14,8 @@ import (
 
 const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// A process without traces of its own hands on what came with the message, or the
-// trace would end with it. It must cost a message without a trace nothing.
+// A process without its own traces passes on the trace of the message, which would otherwise end
+// there. A message without a trace must have no overhead.
 func TestRunnerHandsOnTheTrace(t *testing.T) {
 	_, b := open(t)
 	r := newRunner(b, func(context.Context, *Message) (Output, error) {
@@ -52,7 +52,7 @@ func TestRunnerHandsOnTheTrace(t *testing.T) {
 	}
 }
 
-// A message that just fits goes without its trace, rather than to DEAD.
+// A message that just fits is sent without its trace, rather than to DEAD.
 func TestTraceNeverMakesAMessageTooLarge(t *testing.T) {
 	_, b := open(t)
 	most := int(b.NC.MaxPayload())

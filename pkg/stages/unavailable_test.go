@@ -11,7 +11,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A stage that begins while the cluster has no leader, or no server at all, goes on when there is one again.
+// A stage that starts while the cluster has no leader, or no server at all, continues when there is
+// one again.
 func TestStageThatBeginsWaitsForItsBuckets(t *testing.T) {
 	t.Parallel()
 	br, b := open(t)

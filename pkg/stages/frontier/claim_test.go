@@ -10,7 +10,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Several fetchers may hold the same request: one at a time is granted it.
+// Several fetchers may hold the same request: it is granted to one at a time.
 func TestClaim_SeveralClaimants_OneIsGranted(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)

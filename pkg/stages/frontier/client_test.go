@@ -11,7 +11,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Over NATS and all partitions.
+// The client queries all partitions over NATS.
 func TestClientAsksAllPartitions(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)

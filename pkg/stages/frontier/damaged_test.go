@@ -12,7 +12,7 @@ import (
 	"seine/internal/streams/jsclient"
 )
 
-// corrupt changes bytes in the tables of a store that is closed, or in its manifest.
+// corrupt changes bytes in the tables of a closed store, or in its manifest.
 func corrupt(t *testing.T, dir, pattern string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, pattern))
@@ -33,13 +33,13 @@ func corrupt(t *testing.T, dir, pattern string) {
 	}
 }
 
-// Names in the directory of a store: of what was set aside, and of the note that says why.
+// Names in the directory of a store: of the quarantined files, and of the note with the reason.
 const (
 	aside = "damaged"
 	note  = "DAMAGED"
 )
 
-// openIn opens a store as a frontier that makes snapshots does.
+// openIn opens a store like a frontier with snapshots.
 func (t *takeoverFixture) openIn(dir string) (*state.Store, error) {
 	t.t.Helper()
 	if err := state.QuarantineDamaged(dir, t.bus.Log); err != nil {
@@ -48,8 +48,8 @@ func (t *takeoverFixture) openIn(dir string) (*state.Store, error) {
 	return state.OpenStore(dir, 1<<20, state.SyncOS, nil, t.bus.Log)
 }
 
-// A store with damaged files ends its frontier with what to do. The next one sets the
-// files aside, says so, and goes on from the snapshots; but not over and over.
+// A store with damaged files ends its frontier with the remedy. The next one quarantines the files,
+// reports it, and continues from the snapshots; but it does not do so repeatedly.
 func TestDamagedFilesOfAStoreAreSetAside(t *testing.T) {
 	t.Parallel()
 	a, dir := newTakeoverFixture(t), t.TempDir()
@@ -59,7 +59,7 @@ func TestDamagedFilesOfAStoreAreSetAside(t *testing.T) {
 	a.seedHosts(2)
 	a.eventually("both are known", func() bool { st, ok := a.status(); return ok && st.Counters.Known() == 8 })
 	first.handOver()
-	a.copyState(store, store) // which makes a table of it, once the store was opened again
+	a.copyState(store, store) // which makes a table of it, once the store is reopened
 	a.must(store.Close())
 	store, err = a.openIn(dir)
 	a.must(err)
@@ -105,7 +105,7 @@ func TestDamagedFilesOfAStoreAreSetAside(t *testing.T) {
 	a.must(store.Close())
 }
 
-// A process that is killed while it sets files aside leaves the rest to the next.
+// If a process is killed while it quarantines files, the next one continues.
 func TestSettingAsideGoesOnAfterAKill(t *testing.T) {
 	t.Parallel()
 	a, dir := newTakeoverFixture(t), t.TempDir()

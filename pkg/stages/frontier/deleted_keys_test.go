@@ -40,7 +40,7 @@ func bucketOf(t *testing.T, bus *stages.Bus, name string) jetstream.KeyValue {
 	return kv
 }
 
-// A frontier goes on answering who steers after the spec of a crawl was deleted.
+// A frontier continues to answer commands after the spec of a crawl was deleted.
 func TestDeletedSpecIsPausedAndTheNextQuestionAnswered(t *testing.T) {
 	t.Parallel()
 	bus := provisioned(t)

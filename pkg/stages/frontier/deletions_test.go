@@ -16,7 +16,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// run runs a whole frontier until stop is called.
+// run runs a complete frontier until stop is called.
 func (t *takeoverFixture) run(s *state.Store, snapshotEvery time.Duration) (stop func()) {
 	t.t.Helper()
 	f := t.frontier(s, snapshotEvery)
@@ -34,7 +34,8 @@ func (t *takeoverFixture) run(s *state.Store, snapshotEvery time.Duration) (stop
 	return stop
 }
 
-// subjectsLeft are those of a crawl in all streams but FETCH, where fetchers drop them.
+// subjectsLeft returns the subjects of a crawl in all streams except FETCH, where fetchers drop its
+// requests.
 func (t *takeoverFixture) subjectsLeft(crawl string) (left []string) {
 	t.t.Helper()
 	for _, name := range []string{
@@ -54,7 +55,7 @@ func (t *takeoverFixture) subjectsLeft(crawl string) (left []string) {
 	return left
 }
 
-// of reports whether a subject names a crawl, other than to say that it was deleted.
+// of reports whether a subject names a crawl, other than that of its deletion.
 func of(subject, crawl string) bool {
 	switch subject {
 	case "$KV." + messages.BucketCrawls + "." + messages.KeyDeletion(crawl):
@@ -66,8 +67,8 @@ func of(subject, crawl string) bool {
 	return messages.CrawlOf(subject) == crawl
 }
 
-// Deleting a crawl leaves nothing of it in streams and buckets, keeps what a writer has
-// not read until it has, touches no other crawl, and lets a new one of the name begin.
+// Deleting a crawl leaves nothing of it in streams and buckets, keeps messages until a writer has
+// read them, does not affect other crawls, and allows a new crawl with the name.
 func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -121,7 +122,7 @@ func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
 		t.Errorf("the other crawl: %+v, %v", st, err)
 	}
 
-	// The same seed again. Its host rests first: see TestHostRestsAfterItsCrawlWasDeleted.
+	// The same seed again. Its host's delay comes first: see TestHostRestsAfterItsCrawlWasDeleted.
 	a.publish(messages.SubjectSeeds("c"), "", []byte("https://c.test/\nhttps://two.example/"))
 	var fresh []*messages.Request
 	a.eventually("a new crawl of the name begins", func() bool {
@@ -131,14 +132,15 @@ func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
 	if r := fresh[0]; r.Crawl != "c" || r.Rev < rev || r.Visit.Round != messages.FirstRound(0, 1) {
 		t.Errorf("request %+v after the deletion at revision %d", r, rev)
 	}
-	// The other seed is of another partition, which may take it later.
+	// The other seed belongs to another partition, which may read it later.
 	a.eventually("the new crawl knows both seeds", func() bool {
 		st, err := client.Status(t.Context(), "c")
 		return err == nil && st.Known() == 2
 	})
 }
 
-// The streams keep what is in no snapshot: a deletion does not wait until the next is due.
+// The streams keep messages that are in no snapshot: a deletion does not wait until the next one is
+// due.
 func TestDeletionMakesASnapshotSoon(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -166,7 +168,7 @@ func TestDeletionMakesASnapshotSoon(t *testing.T) {
 	}
 }
 
-// ackAll reads all that a consumer has.
+// ackAll reads and acknowledges all messages of a consumer.
 func (t *takeoverFixture) ackAll(c jetstream.Consumer) {
 	t.t.Helper()
 	batch, err := c.FetchNoWait(100)
@@ -177,7 +179,7 @@ func (t *takeoverFixture) ackAll(c jetstream.Consumer) {
 	t.must(batch.Error())
 }
 
-// takeRequests takes some of what is in FETCH out of it.
+// takeRequests removes up to most requests from FETCH.
 func (t *takeoverFixture) takeRequests(most int) (reqs []*messages.Request) {
 	t.t.Helper()
 	batch, err := t.fetch.Fetch(most, jetstream.FetchMaxWait(50*time.Millisecond))
@@ -191,7 +193,7 @@ func (t *takeoverFixture) takeRequests(most int) (reqs []*messages.Request) {
 	return reqs
 }
 
-// A seed that was fed before the deletion and read after it is of the deleted crawl.
+// A seed that was submitted before the deletion and read after it belongs to the deleted crawl.
 func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -214,7 +216,7 @@ func TestUnreadSeedsAreDeletedWithTheirCrawl(t *testing.T) {
 	}
 }
 
-// A frontier that was away when its crawl was deleted learns of it.
+// A frontier that was absent when its crawl was deleted learns of the deletion.
 func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -244,7 +246,7 @@ func TestFrontierThatWasAwayForgetsTheCrawl(t *testing.T) {
 	}
 }
 
-// A deletion purges what one before it, which was not done yet, had still to purge.
+// A deletion also completes the purges of an earlier unfinished one.
 func TestDeletionPurgesWhatOnesBeforeItHaveLeft(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)

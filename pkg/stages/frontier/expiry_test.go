@@ -12,8 +12,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// endedCrawl gives crawl "c" a spec by which whatever is fed is excluded at once, and a
-// seed, and waits until it has ended so long ago that it is due.
+// endedCrawl gives crawl "c" a spec that excludes all URLs, and a seed, and waits until it has
+// ended long enough ago to be due.
 func (t *takeoverFixture) endedCrawl(change func(*crawlspec.Spec)) {
 	t.t.Helper()
 	spec := crawlspec.Default()
@@ -43,8 +43,8 @@ func (t *takeoverFixture) due() {
 	})
 }
 
-// stepwise returns a frontier whose partitions work and whose intake takes seeds, but
-// which deletes nothing by itself.
+// stepwise returns a frontier whose partitions work and whose intake reads seeds, but which deletes
+// nothing by itself.
 func (t *takeoverFixture) stepwise() *Frontier {
 	t.t.Helper()
 	f := t.frontier(t.store(), 0)
@@ -89,8 +89,8 @@ func TestEndedCrawlIsDeletedWhenItsTimeIsOver(t *testing.T) {
 	}
 }
 
-// A crawl is not due before its keep has passed since it ended, was fed, or its spec
-// changed, whichever came last.
+// A crawl is due when its keep has passed since it ended, got seeds, or its spec changed, whichever
+// came last.
 func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -125,7 +125,8 @@ func TestTimeOfACrawlCountsFromTheLastThingThatHappened(t *testing.T) {
 	want("fed since", at(frontierapi.Complete, ended, nil), fed.Time.Add(time.Minute))
 }
 
-// A seed that comes when a crawl was found to have ended, and is not deleted yet, keeps it from being deleted.
+// A seed that arrives between the check that a crawl has ended and its deletion prevents the
+// deletion.
 func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -150,7 +151,8 @@ func TestSeedThatComesBeforeTheDeletionKeepsTheCrawl(t *testing.T) {
 	}
 }
 
-// A seed that was published for a crawl which is deleted before the seed is acknowledged is of the next crawl.
+// If a crawl is deleted between the publishing of a seed and its acknowledgement, the seed belongs
+// to the next crawl.
 func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -181,8 +183,8 @@ func TestSeedThatComesWithTheDeletionIsOfTheNextCrawl(t *testing.T) {
 	}
 }
 
-// Whatever is stored in the bucket of specs after the crawl was judged keeps it from being deleted: a changed spec, seeds,
-// the deletion by another frontier.
+// Any change in the bucket of specs after the crawl was checked prevents its deletion: a changed
+// spec, seeds, a deletion by another frontier.
 func TestCrawlIsDeletedOnlyIfNothingHasChanged(t *testing.T) {
 	t.Parallel()
 	for what, change := range map[string]func(a *takeoverFixture, f *Frontier){

@@ -14,7 +14,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// purgeSaved purges what the newest snapshot of the partition has, as a janitor may.
+// purgeSaved purges the messages covered by the newest snapshot of the partition, as a janitor may.
 func (t *takeoverFixture) purgeSaved() {
 	t.t.Helper()
 	snap, found, err := partition.NewSnapshots(t.bus).Newest(t.t.Context(), 0)
@@ -29,8 +29,8 @@ func (t *takeoverFixture) purgeSaved() {
 	}
 }
 
-// The next owner has taken in the newest snapshot when one that has lost the
-// partition, and does not know, saves another: what came between may be purged then.
+// After the next owner has restored the newest snapshot, a former owner that does not know of its
+// loss must not save another: later messages might then be purged.
 func TestOwnerWithoutALeaseReplacesNoSnapshotUnderItsSuccessor(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -59,7 +59,7 @@ func TestOwnerWithoutALeaseReplacesNoSnapshotUnderItsSuccessor(t *testing.T) {
 	a.wantSame(second, whole)
 }
 
-// copyState gives a store what another has of the partition.
+// copyState copies the state of the partition from one store to another.
 func (t *takeoverFixture) copyState(from, to *state.Store) {
 	t.t.Helper()
 	t.must(to.Replace(t.t.Context(), 0, bytes.NewReader(t.stateOf(from))))
@@ -86,7 +86,7 @@ func TestStateWhoseSnapshotWasReplacedIsMadeAgain(t *testing.T) {
 	if restored, err := (takeover{a.frontier(second, time.Hour)}).run(t.Context(), 0, 2); err != nil || !restored {
 		t.Fatalf("restored %v, %v", restored, err)
 	}
-	// Another has it meanwhile, and what the second lacks is gone.
+	// Another store owns the partition meanwhile, and messages that the second lacks are purged.
 	owner = a.own(first, 3, time.Hour)
 	a.live(20, "more")
 	a.settled(first)
@@ -94,7 +94,7 @@ func TestStateWhoseSnapshotWasReplacedIsMadeAgain(t *testing.T) {
 	a.purgeSaved()
 	bound, err := partition.NewSnapshots(a.bus).Binding(t.Context(), 0)
 	a.must(err)
-	_, err = partition.NewSnapshots(a.bus).Rebind(t.Context(), 0, bound, second.ID, 4) // though its state lacks what is gone
+	_, err = partition.NewSnapshots(a.bus).Rebind(t.Context(), 0, bound, second.ID, 4) // although its state lacks the purged messages
 	a.must(err)
 	a.own(second, 5, time.Hour)
 	a.settled(second)
@@ -114,14 +114,14 @@ func TestStoreThatLostItsLastCommitsGoesOnFromItsSnapshot(t *testing.T) {
 	a.settled(store)
 	owner.handOver()
 	a.copyState(store, whole)
-	a.must(store.Replace(t.Context(), 0, bytes.NewReader(old))) // as after a loss of power
+	a.must(store.Replace(t.Context(), 0, bytes.NewReader(old))) // as after a power failure
 	a.purgeSaved()
 	a.own(store, 2, time.Hour)
 	a.settled(store)
 	a.wantSame(store, whole)
 }
 
-// saveForEver lets an owner save a snapshot that does not end by itself.
+// saveForEver makes an owner save a snapshot that does not end by itself.
 func (t *takeoverFixture) saveForEver(f *Frontier) {
 	t.t.Helper()
 	var p *partitionLoop

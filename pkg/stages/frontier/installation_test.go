@@ -13,7 +13,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// start does what the command does at its start: it provisions the server and opens the store, which the caller closes.
+// start does the same as the command at its start: it provisions the server and opens the store,
+// which the caller closes.
 func (t *takeoverFixture) start(bus *stages.Bus, cfg Config) (*Frontier, error) {
 	t.t.Helper()
 	if err := Provision(t.t.Context(), cfg, bus); err != nil {
@@ -31,7 +32,7 @@ func (t *takeoverFixture) start(bus *stages.Bus, cfg Config) (*Frontier, error) 
 	return f, err
 }
 
-// otherServer returns a connection to another server, which is empty.
+// otherServer returns a connection to another, empty server.
 func (t *takeoverFixture) otherServer() *stages.Bus {
 	t.t.Helper()
 	bus, err := stages.Dial(natstest.Start(t.t, natstest.Listening(t.t)).ClientURL(), t.t.Name(), t.bus.Log)
@@ -40,7 +41,7 @@ func (t *takeoverFixture) otherServer() *stages.Bus {
 	return bus
 }
 
-// streams are the names of the streams of a server.
+// streams returns the names of the streams of a server.
 func (t *takeoverFixture) streams(bus *stages.Bus) (names []string) {
 	t.t.Helper()
 	for name := range bus.JS.StreamNames(t.t.Context()).Name() {
@@ -50,8 +51,8 @@ func (t *takeoverFixture) streams(bus *stages.Bus) (names []string) {
 	return names
 }
 
-// A frontier whose store is of another installation than the streams at the server starts only if it is told to adopt it, and makes
-// nothing at that server before.
+// A frontier whose store belongs to another installation than the server's streams starts only with
+// adopt. Otherwise it creates nothing on that server.
 func TestStateOfAnotherInstallation_Refused(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -116,7 +117,8 @@ func TestStateOfAnotherInstallation_Refused(t *testing.T) {
 	}
 }
 
-// What was adopted once is the installation of the store from then on, and the former is refused.
+// A store that was adopted belongs to the new installation from then on, and the former one is
+// refused.
 func TestStateThatWasAdopted_BelongsThere(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -148,8 +150,8 @@ func TestStateThatWasAdopted_BelongsThere(t *testing.T) {
 	}
 }
 
-// A frontier that runs while its server loses all streams is not ready and says why; it ends once they are those of another
-// installation.
+// A frontier whose server loses all streams while it runs is not ready and reports why; it ends
+// once the server has the streams of another installation.
 func TestServerThatLosesItsStreams_FrontierStandsThenEnds(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)

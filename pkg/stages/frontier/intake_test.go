@@ -14,7 +14,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// The seeds of a message are fed whatever else is in it, and what is none has dead letters, of which there are no more than maxLetters.
+// The valid seeds of a message are added whatever else it contains. Invalid ones get dead letters,
+// at most maxLetters.
 func TestMessageWithBadSeeds_GoodOnesFed(t *testing.T) {
 	t.Parallel()
 	const good = "https://a.test/1\nhttps://a.test/2\n"
@@ -54,8 +55,8 @@ func TestMessageWithBadSeeds_GoodOnesFed(t *testing.T) {
 	}
 }
 
-// Seeds are visited in the era in which they were stored, whenever they are fed: so a message that was fed in a time that a restore
-// undid begins the same visits again.
+// Seeds are visited in the era in which they were stored, whenever they are read: so a message that
+// was read in a time that a restore has undone begins the same visits again.
 func TestSeedsBelongToTheEraOfTheirMessage(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -86,13 +87,13 @@ func TestSeedsBelongToTheEraOfTheirMessage(t *testing.T) {
 	}
 }
 
-// Seeds are fed under what was stored before them, though the frontier has not read it yet.
+// Seeds are read under the spec stored before them, although the frontier has not read it yet.
 func TestSeedsAreFedUnderTheSpecStoredBefore(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
 	f := a.frontier(a.store(), 0)
 	var err error
-	f.specs, err = stages.OpenSpecs(t.Context(), a.bus) // it reads nothing by itself
+	f.specs, err = stages.OpenSpecs(t.Context(), a.bus) // it follows no changes
 	a.must(err)
 	put := func() (uint64, error) {
 		spec := crawlspec.Default()

@@ -11,7 +11,8 @@ import (
 	"seine/internal/testing/await"
 )
 
-// A copy of the --state of a frontier that runs, as a clone of its volume, starts no second frontier of that identity.
+// A copy of the --state of a running frontier, such as a clone of its volume, cannot start a second
+// frontier with that identity.
 func TestCopiedState_SecondFrontierRefuses(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -36,8 +37,9 @@ func TestCopiedState_SecondFrontierRefuses(t *testing.T) {
 	}
 }
 
-// A store that was not closed may have lost its last commits with the power, and so know fewer visits than the output: visits that begin
-// after that have identities of a new era. One that was closed goes on in the era that there is.
+// A store that was not closed may have lost its last commits in a power failure, and know fewer
+// visits than the output: visits that begin after that have identities of a new era. A store that
+// was closed continues in the current era.
 func TestStoreThatWasNotClosed_EraBegins(t *testing.T) {
 	t.Parallel()
 	for name, killed := range map[string]bool{"closed": false, "killed": true} {

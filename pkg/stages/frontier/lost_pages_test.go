@@ -17,7 +17,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// ofLostPages is a fixture whose partition has visits that are being parsed, and where no parser runs yet.
+// ofLostPages returns a fixture whose partition has visits in parsing, and where no parser runs
+// yet.
 func ofLostPages(t *testing.T, pages int, prepare func(*takeoverFixture)) (a *takeoverFixture, urls []string) {
 	t.Helper()
 	a = newTakeoverFixture(t)
@@ -41,7 +42,7 @@ func ofLostPages(t *testing.T, pages int, prepare func(*takeoverFixture)) (a *ta
 	return a, urls
 }
 
-// fetched reports a page, as a fetcher does.
+// fetched publishes the page and the result of the request, like a fetcher.
 func (t *fetchTask) fetched() {
 	t.a.t.Helper()
 	body := []byte("<title>page</title><p>of " + t.URL)
@@ -60,7 +61,8 @@ func (t *fetchTask) fetched() {
 	t.ends(messages.OK)
 }
 
-// parse starts a worker of the stage parser, which makes a record of each page once ready has returned.
+// parse starts a worker of the parser stage, which makes a record of each page once ready has
+// returned.
 func (t *takeoverFixture) parse(workers int, ready func(context.Context)) {
 	t.t.Helper()
 	r := &stages.Runner{
@@ -85,7 +87,7 @@ func (t *takeoverFixture) parse(workers int, ready func(context.Context)) {
 	await.Start(t.t, r.Run)
 }
 
-// pagesStored are the URLs of the pages that PAGES has.
+// pagesStored returns the URLs of the pages in PAGES.
 func (t *takeoverFixture) pagesStored() (urls []string) {
 	t.t.Helper()
 	for seq := uint64(1); ; seq++ {
@@ -103,7 +105,7 @@ func (t *takeoverFixture) pages() jetstream.Stream {
 	return natstest.StreamOf(t.t, t.bus.JS, messages.StreamPages)
 }
 
-// limitPages has PAGES discard old messages beyond so many.
+// limitPages makes PAGES discard old messages beyond most.
 func (t *takeoverFixture) limitPages(most int64) {
 	t.t.Helper()
 	config := t.pages().CachedInfo().Config
@@ -120,7 +122,7 @@ func (t *takeoverFixture) deletePages(seqs ...uint64) {
 	}
 }
 
-// pull has pages delivered to a parser that gives them back, to come again after a while, and ends.
+// pull delivers pages to a parser that returns them with a delay, and ends.
 func (t *takeoverFixture) pull(n int) {
 	t.t.Helper()
 	c, err := t.bus.JS.CreateOrUpdateConsumer(t.t.Context(), messages.StreamPages, messages.WorkConsumer(messages.ConsumerParse, messages.SubjectsToParse, 4096))
@@ -133,8 +135,8 @@ func (t *takeoverFixture) pull(n int) {
 	t.must(batch.Error())
 }
 
-// Whatever makes pages leave PAGES before a parser has had them, each visit ends, each page has its record once, and those alone are
-// fetched again whose pages are gone.
+// Whatever makes pages leave PAGES before a parser has received them, each visit ends, each page
+// has its record once, and only visits whose pages are gone are fetched again.
 func TestVisitsWhosePagesAreLost_AreFetchedAgain(t *testing.T) {
 	t.Parallel()
 	const pages = 6
@@ -196,7 +198,8 @@ func TestVisitsWhosePagesAreLost_AreFetchedAgain(t *testing.T) {
 	}
 }
 
-// A page that only waits is not fetched again, be it that no parser has taken it, or that one has it, though it was purged since.
+// A page that merely waits is not fetched again, whether no parser has received it, or one holds it
+// although it was purged since.
 func TestPagesOfASlowParser_AreNotFetchedAgain(t *testing.T) {
 	t.Parallel()
 	info := "$JS.API.CONSUMER.INFO." + messages.StreamPages + "." + messages.ConsumerParse
@@ -259,7 +262,7 @@ func TestPagesOfASlowParser_AreNotFetchedAgain(t *testing.T) {
 	}
 }
 
-// A visit whose page is lost each time ends all the same.
+// A visit whose page is lost each time ends nevertheless.
 func TestVisitWhosePageIsLostEachTime_Fails(t *testing.T) {
 	t.Parallel()
 	a, urls := ofLostPages(t, 1, nil)

@@ -10,8 +10,9 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// A crawl that a frontier knows under a revision of its spec stands still when the bucket has none any more, and says so, while one
-// that never had a spec goes on. Nothing changes the default in its place. When a spec is stored again, the crawl goes on by that.
+// A crawl that a frontier knows under a revision of its spec is stalled when the bucket no longer
+// has one, and reports it, while a crawl that never had a spec continues. Nothing replaces the lost
+// spec by the default. When a spec is stored again, the crawl continues with it.
 func TestSpecThatIsLost_CrawlStandsStillUntilItIsStoredAgain(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)

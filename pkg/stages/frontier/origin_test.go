@@ -10,8 +10,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// Permissions say who may publish to which subject, so candidates are taken only from the subject of their source, crawl and partition: a
-// parser that a page has taken over cannot feed seeds, nor say that a seed redirected elsewhere.
+// Permissions define who may publish to which subject, so candidates are accepted only on the
+// subject of their source, crawl and partition: a parser that a page has compromised can neither
+// add seeds nor report that a seed redirected elsewhere.
 func TestCandidatesOnTheSubjectOfAnother_Dead(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)

@@ -10,7 +10,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Whoever stores a spec with seeds in NATS starts the crawl: nothing else is needed.
+// Storing a spec with seeds in NATS starts the crawl: nothing else is needed.
 func TestStoredSpecWithSeedsStartsItsCrawl(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)

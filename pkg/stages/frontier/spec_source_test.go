@@ -11,7 +11,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Crawls of equal specs share what is compiled.
+// Crawls with equal specs share the compiled rules.
 func TestRulesOfEqualSpecsAreCompiledOnce(t *testing.T) {
 	t.Parallel()
 	f, spec := new(Frontier), crawlspec.Default()
@@ -25,8 +25,7 @@ func TestRulesOfEqualSpecsAreCompiledOnce(t *testing.T) {
 	}
 }
 
-// A crawl stands still alone, in a frontier that is given a spec that cannot be used by a person or by
-// another build.
+// A spec that cannot be used, from a user or another build, stalls only its own crawl.
 func TestSpecThatCannotBeUsedStopsNoOtherCrawl(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -63,7 +62,7 @@ func TestSpecThatCannotBeUsedStopsNoOtherCrawl(t *testing.T) {
 		t.Errorf("it was told %d times", n)
 	}
 
-	// One that is valid for this build, and cannot be compiled all the same.
+	// A spec that is valid for this build, but cannot be compiled.
 	spec := crawlspec.Default()
 	spec.Include = []string{"re:("}
 	of := crawlspec.Revision{Spec: &spec, Rev: 7}

@@ -27,8 +27,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// How partition 0 passes from one store to another, over a real server. The
-// tests hand out the epochs, and are fetcher and parser.
+// How partition 0 moves from one store to another, on a real server. The tests assign the epochs,
+// and play fetcher and parser.
 
 // maxWait bounds every wait of these tests; a passing test needs far less.
 const maxWait = 20 * time.Second
@@ -39,7 +39,7 @@ type takeoverFixture struct {
 	specs *stages.Specs
 	fetch jetstream.Consumer
 	log   *await.Log
-	// lostPageAfter is that of the frontiers, 0 for the usual.
+	// lostPageAfter is that of the frontiers, 0 for the default.
 	lostPageAfter time.Duration
 }
 
@@ -57,7 +57,7 @@ func newTakeoverFixture(t *testing.T) *takeoverFixture {
 	a.must(err)
 	t.Cleanup(a.bus.Close)
 	a.must(Provision(t.Context(), a.config(time.Hour), a.bus))
-	// A request sent twice must show, so JetStream must not drop the second.
+	// A request that is sent twice must be noticed, so JetStream must not drop the second.
 	fetch, err := a.bus.JS.Stream(t.Context(), messages.StreamFetch)
 	a.must(err)
 	a.shortDedup(fetch)
@@ -74,7 +74,7 @@ func newTakeoverFixture(t *testing.T) *takeoverFixture {
 	return a
 }
 
-// shortDedup has a stream forget soon which messages it has had.
+// shortDedup makes a stream forget message identities after a short time.
 func (t *takeoverFixture) shortDedup(s jetstream.Stream) {
 	t.t.Helper()
 	c := s.CachedInfo().Config
@@ -118,7 +118,7 @@ func (t *takeoverFixture) frontier(s *state.Store, snapshotEvery time.Duration) 
 	return f
 }
 
-// ownerRun is the time in which a store has the partition.
+// ownerRun is the ownership of the partition by a store.
 type ownerRun struct {
 	a    *takeoverFixture
 	end  context.CancelCauseFunc
@@ -126,7 +126,7 @@ type ownerRun struct {
 	err  error
 }
 
-// own lets a store have the partition.
+// own makes a store the owner of the partition.
 func (t *takeoverFixture) own(s *state.Store, epoch uint64, snapshotEvery time.Duration) *ownerRun {
 	t.t.Helper()
 	f := t.frontier(s, snapshotEvery)
@@ -144,10 +144,10 @@ func (t *takeoverFixture) own(s *state.Store, epoch uint64, snapshotEvery time.D
 	return o
 }
 
-// die ends a tenure as a crash does: nothing is saved for the next owner.
+// die ends the ownership like a crash: nothing is saved for the next owner.
 func (o *ownerRun) die() error { o.end(nil); return o.wait() }
 
-// finalSnapshot ends it in peace.
+// handOver ends the ownership in an orderly way.
 func (o *ownerRun) handOver() {
 	o.a.t.Helper()
 	o.end(partition.ErrRebalanced)
@@ -199,7 +199,7 @@ func hosts(n int) (names []string) {
 	return names
 }
 
-// fetchTask is a request that a fetcher has.
+// fetchTask is a request that a fetcher holds.
 type fetchTask struct {
 	*messages.Request
 	a *takeoverFixture
@@ -209,7 +209,7 @@ type fetchTask struct {
 // take gets n requests from FETCH.
 func (t *takeoverFixture) take(n int) (es []*fetchTask) {
 	t.t.Helper()
-	// One pull: what comes when one has been given up is delivered again only after AckWait.
+	// One pull: a message that arrives after the end of a pull is redelivered only after AckWait.
 	batch, err := t.fetch.Fetch(n, jetstream.FetchMaxWait(maxWait))
 	t.must(err)
 	for m := range batch.Messages() {
@@ -223,7 +223,7 @@ func (t *takeoverFixture) take(n int) (es []*fetchTask) {
 	return es
 }
 
-// none checks that no other request comes for a while.
+// none checks that no other request arrives for a while.
 func (t *takeoverFixture) none() {
 	t.t.Helper()
 	m, err := t.fetch.Next(jetstream.FetchMaxWait(500 * time.Millisecond))
@@ -232,7 +232,7 @@ func (t *takeoverFixture) none() {
 	}
 }
 
-// ends reports how the request ended, as a fetcher does.
+// ends reports the result of the request, like a fetcher.
 func (t *fetchTask) ends(class messages.Class) {
 	t.a.t.Helper()
 	res := messages.Result{
@@ -247,14 +247,13 @@ func (t *fetchTask) ends(class messages.Class) {
 	t.a.must(t.m.DoubleAck(t.a.t.Context()))
 }
 
-// parsed ends the visit, as a parser does.
+// parsed ends the visit, like a parser.
 func (t *fetchTask) parsed(links ...string) {
 	t.a.t.Helper()
 	t.a.found(messages.Candidates{Source: messages.SourceLink, Referrer: t.URL, Depth: t.Depth + 1, Ends: t.Visit}, links...)
 }
 
-// status is how the crawl stands in the partition; ok is false while nobody
-// answers.
+// status returns the status of the crawl in the partition; ok is false while nobody answers.
 func (t *takeoverFixture) status() (st frontierapi.PartitionStatus, ok bool) {
 	ctx, cancel := context.WithTimeout(t.t.Context(), 500*time.Millisecond)
 	defer cancel()
@@ -262,8 +261,8 @@ func (t *takeoverFixture) status() (st frontierapi.PartitionStatus, ok bool) {
 	return st, err == nil
 }
 
-// settled waits until an owner has applied all that the streams hold, has
-// nothing to retry soon, and has the places of its requests in its store.
+// settled waits until an owner has applied everything in the streams, has nothing to retry soon,
+// and has the sequences of its requests in its store.
 func (t *takeoverFixture) settled(s *state.Store) {
 	t.t.Helper()
 	t.eventually("the owner has applied everything", func() bool {
@@ -288,9 +287,9 @@ func (t *takeoverFixture) settled(s *state.Store) {
 	})
 }
 
-// dump returns what a store has of partition 0, a line for each key, in order; of some kinds of keys only, if any are named.
-// It leaves out times and the order of arrival, as another owner applies the same messages later: two owners that have the
-// same state have the same lines.
+// dump returns the records of partition 0 in a store, a line for each key, in order; only those of
+// some kinds, if any are named. It omits times and the order of arrival, since another owner
+// applies the same messages later: two owners with the same state have the same lines.
 func (t *takeoverFixture) dump(s *state.Store, kinds ...byte) (all []string) {
 	t.t.Helper()
 	arrivals := make(map[string]int)
@@ -349,7 +348,7 @@ func (t *takeoverFixture) describe(kind byte, key string, record any, arrivals m
 	return fmt.Sprintf("%q=%s", key, record)
 }
 
-// wantSame checks that two stores have the same of partition 0.
+// wantSame checks that two stores have the same records of partition 0.
 func (t *takeoverFixture) wantSame(got, want *state.Store) {
 	t.t.Helper()
 	g, w := t.dump(got), t.dump(want)
@@ -368,7 +367,7 @@ func (t *takeoverFixture) wantSame(got, want *state.Store) {
 	}
 }
 
-// live plays a crawl for a while: n requests, which end in all ways.
+// live plays a crawl for a while: n requests, with all kinds of results.
 func (t *takeoverFixture) live(n int, page string) {
 	t.t.Helper()
 	endings := []messages.Class{
@@ -415,7 +414,7 @@ func TestNewOwnerHasTheSameStateFromSnapshotAndStreams(t *testing.T) {
 	owner := a.own(first, 1, time.Hour)
 	a.seedHosts(12)
 	a.live(40, "before")
-	owner.handOver() // the snapshot is of here
+	owner.handOver() // the snapshot is made here
 	owner = a.own(first, 2, time.Hour)
 	a.live(60, "after")
 	a.settled(first)
@@ -466,7 +465,7 @@ func TestRequestsOfTheFormerOwnerAreNotSentAgain(t *testing.T) {
 	owner.handOver()
 	owner = a.own(first, 2, time.Hour)
 	a.seedHosts(12)
-	sent := a.take(12) // one of each host
+	sent := a.take(12) // one for each host
 	a.must(owner.die())
 	for _, e := range sent[:4] { // while nobody has the partition
 		e.ends(messages.OK)
@@ -474,7 +473,7 @@ func TestRequestsOfTheFormerOwnerAreNotSentAgain(t *testing.T) {
 	}
 	sent[4].ends(messages.RobotsFetched)
 	a.own(second, 3, time.Hour)
-	next := a.take(5) // of the hosts whose requests had ended
+	next := a.take(5) // from the hosts whose requests had ended
 	a.none()
 	answered := make(map[string]bool)
 	for _, e := range sent[:5] {
@@ -520,7 +519,7 @@ func TestRequestsOfTheFormerOwnerAreNotSentAgain(t *testing.T) {
 	}
 }
 
-// idle reports whether nothing is open any more.
+// idle reports whether no URL is open any longer.
 func (t *takeoverFixture) idle() bool {
 	idle := false
 	t.eventually("there is a request, or an end", func() bool {
@@ -536,15 +535,15 @@ func hostname(url string) string {
 	return host
 }
 
-// A new owner that dies before it has caught up has the binding, and a store
-// that knows nothing of what the former one had under way.
+// A new owner that dies before it has caught up has the binding, and a store without the former
+// owner's in-flight requests.
 func TestNewOwnerThatDiesAtOnceKnowsWhatWasUnderWay(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
 	first, second := a.store(), a.store()
 	owner := a.own(first, 1, time.Hour)
 	a.seedHosts(12)
-	a.settled(first) // what is still on its way to FETCH the next owner would send again
+	a.settled(first) // the next owner would resend requests that are still on their way to FETCH
 	owner.handOver()
 	owner = a.own(first, 2, time.Hour)
 	sent := a.take(12)
@@ -627,7 +626,7 @@ func TestFormerOwnerThatWasFrozenOverwritesNothing(t *testing.T) {
 	f := a.frontier(first, time.Hour)
 	_, err := takeover{f}.run(t.Context(), 0, 2)
 	a.must(err)
-	frozen, err := f.open(t.Context(), 0, 2, false) // it gets no further, and nobody tells it that it has lost the partition
+	frozen, err := f.open(t.Context(), 0, 2, false) // it gets no further, and does not learn that it has lost the partition
 	a.must(err)
 	defer frozen.close()
 	next := a.own(second, 3, time.Hour)
@@ -705,8 +704,8 @@ func TestDamagedSnapshotChangesNothing(t *testing.T) {
 	}
 }
 
-// A snapshot whose object is lost is no reason to begin anew: whoever runs the frontiers is
-// told which of them has the state itself.
+// If the object of a snapshot is lost, the state does not start from scratch: the error names the
+// frontier that has the state itself.
 func TestLostSnapshotNamesTheStoreThatHasTheState(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -758,8 +757,7 @@ func TestPartitionThatComesBackForgetsWhatWasLeftOfIt(t *testing.T) {
 	}
 }
 
-// An owner that still reads what the one before has applied may know less than that
-// did, and says so.
+// An owner that is still replaying may know less than the former one did, and reports it.
 func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)
@@ -767,7 +765,7 @@ func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
 	owner := a.own(first, 1, time.Hour)
 	a.seedHosts(1)
 	a.settled(first)
-	owner.handOver() // the snapshot is of here
+	owner.handOver() // the snapshot is made here
 	owner = a.own(first, 2, time.Hour)
 	e := a.take(1)[0]
 	e.ends(messages.OK)
@@ -796,9 +794,9 @@ func TestOwnerThatCatchesUpSaysSo(t *testing.T) {
 	feeds.Wait()
 }
 
-// The last messages that a state has applied may be gone, as those of a deleted crawl are:
-// an owner that goes on waits for none of them, or nothing of the partition would be done
-// before another message comes.
+// The last messages that a state has applied may be gone, such as those of a deleted crawl. An
+// owner that continues must not wait for them: otherwise it would do nothing before another message
+// arrives.
 func TestOwnerGoesOnThoughItsLastMessagesWerePurged(t *testing.T) {
 	t.Parallel()
 	a := newTakeoverFixture(t)

@@ -14,8 +14,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// A frontier hears questions before it has taken its partitions, and does not
-// answer them: a client must not wait for long, nor give up.
+// A frontier receives queries before it has acquired its partitions, and does not answer them: a
+// client must neither wait for long nor stop asking.
 func TestQuestionIsAskedAgainUntilAnswered(t *testing.T) {
 	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
 	if err != nil {
@@ -32,7 +32,7 @@ func TestQuestionIsAskedAgainUntilAnswered(t *testing.T) {
 	var heard atomic.Int32
 	if _, err := bus.NC.Subscribe(messages.SubjectFrontier(OpStatus, 0), func(m *nats.Msg) {
 		if heard.Add(1) > 2 {
-			_ = m.Respond(text) // a client that is gone waits for nothing
+			_ = m.Respond(text) // a client that is gone does not wait
 		}
 	}); err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestQuestionIsAskedAgainUntilAnswered(t *testing.T) {
 	}
 }
 
-// Crawls that go on in any partition are told.
+// Crawls with work left in any partition are returned.
 func TestCrawlsThatGoOnAreThoseOfAllPartitions(t *testing.T) {
 	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A crawl has not ended while a partition has not begun the run over everything that
-// its spec asks for: a frontier elsewhere may not know the spec yet.
+// A crawl has not ended while a partition has not begun the run over all URLs that its spec asks
+// for: a frontier elsewhere may not know the spec yet.
 func TestCrawlHasNotEndedBeforeItIsVisitedAgain(t *testing.T) {
 	t.Parallel()
 	part := PartitionStatus{Counters: Counters{Done: 1}, Again: 7}
@@ -31,8 +31,8 @@ func TestCrawlHasNotEndedBeforeItIsVisitedAgain(t *testing.T) {
 	}
 }
 
-// A crawl is not taken for one that was never fed, or for complete, before the seeds of
-// its spec are in all partitions that have some.
+// A crawl counts neither as empty nor as complete before the seeds of its spec are in all their
+// partitions.
 func TestCrawlIsNotCompleteBeforeItsSeedsAreFed(t *testing.T) {
 	spec := crawlspec.Default()
 	spec.Seeds = []crawlspec.Seed{{URL: "https://a.test/"}, {URL: "https://b.test/"}}
@@ -52,7 +52,7 @@ func TestCrawlIsNotCompleteBeforeItsSeedsAreFed(t *testing.T) {
 	}
 }
 
-// A crawl that waits for a spec which can be used has not ended, whatever its URLs say.
+// A crawl that waits for a usable spec has not ended, whatever the states of its URLs.
 func TestCrawlThatStandsStillHasNotEnded(t *testing.T) {
 	spec := crawlspec.Default()
 	if end := endOf([]PartitionStatus{{Counters: Counters{Done: 1}, Stalled: true}, {}}, &Counters{Done: 1}, &spec); end != NotEnded {

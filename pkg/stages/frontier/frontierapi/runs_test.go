@@ -22,8 +22,8 @@ func TestKindsOfRecordsAreBounded(t *testing.T) {
 	}
 }
 
-// What partitions have of a run is put together; it ends when nothing of it is left to do
-// in any of them, and all have begun it.
+// The partitions' figures of a run are merged; the run ends when no partition has any of its work
+// left, and all have begun it.
 func TestRunEndsWhenNothingOfItIsLeftInAnyPartition(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(1_800_000_000+int64(s), 0).UTC() }
 	run := at(0).Unix()
