@@ -15,10 +15,10 @@ import (
 	"seine/pkg/messages"
 )
 
-// routes are the answers of a site: "301 URL" redirects, all else is a text.
+// routes are the responses of a site by path: "301 URL" redirects, any other text is a page.
 type routes map[string]string
 
-// of has a site answer so.
+// of makes a site respond with the routes.
 func (r routes) of(e *echoserver.Server) {
 	inner := e.Config.Handler
 	e.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -31,14 +31,14 @@ func (r routes) of(e *echoserver.Server) {
 			fmt.Fprint(w, text)
 		}
 		if ok {
-			w = httptest.NewRecorder() // inner only takes note of the request
+			w = httptest.NewRecorder() // inner only records the request
 		}
 		inner.ServeHTTP(w, req)
 	})
 }
 
-// However a request leaves, the credentials, cookies and headers of a source go
-// with it only if its own URL is of that source.
+// However a request is sent, it carries the credentials, cookies and headers of a source only if
+// its own URL belongs to that source.
 func TestCredentialsFollowTheURL(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
 	for name, way := range map[string]struct {
@@ -122,8 +122,8 @@ func TestCredentialsFollowTheURL(t *testing.T) {
 	}
 }
 
-// What is loosened for a source is not loosened for the host to which its
-// robots.txt redirects, and its proxy does not see that either.
+// Settings that a source loosens do not apply to the host to which its robots.txt redirects, and
+// its proxy does not see that request either.
 func TestRobotsElsewhereGoesByTheWayOfItsOwnHost(t *testing.T) {
 	t.Setenv("SEINE_SECRET_PROXY", "s3cret")
 	proxy := webproxy.NewHTTP(t)
@@ -150,7 +150,7 @@ func TestRobotsElsewhereGoesByTheWayOfItsOwnHost(t *testing.T) {
 	}
 }
 
-// A request rule is for the URLs that match it, and not for what they redirect to.
+// A request rule applies to the URLs that match it, and not to the targets of their redirects.
 func TestRuleEndsWithItsURL(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
 	e := echoserver.New(t)
@@ -166,8 +166,7 @@ func TestRuleEndsWithItsURL(t *testing.T) {
 	}
 }
 
-// Credentials that are held back are told: in the log, once, and with the refusal
-// that follows.
+// Withheld credentials are reported: in the log, once, and with the refusal that follows.
 func TestWithheldCredentialsAreTold(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
 	e := echoserver.New(t)

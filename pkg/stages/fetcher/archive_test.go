@@ -21,7 +21,7 @@ import (
 func gzipped(body []byte) []byte {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	_, _ = z.Write(body) // a bytes.Buffer takes everything
+	_, _ = z.Write(body) // a bytes.Buffer accepts everything
 	_ = z.Close()
 	return b.Bytes()
 }
@@ -30,8 +30,8 @@ func archived(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
 	s.Archive, s.Robots = true, crawlspec.RobotsIgnore
 }
 
-// An archived page is the exchange as it went over the wire: the order and the
-// spelling of fields, 1xx responses left out, the body as encoded.
+// An archived page is the exchange in its wire form: with the order and the spelling of fields,
+// without 1xx responses, and with the encoded body.
 func TestArchiveIsWhatWentOverTheWire(t *testing.T) {
 	zipped := gzipped([]byte("hello, archive"))
 	head := "HTTP/1.1 200 Fine by me\r\nx-ODD:  spelt\r\nContent-Type: text/html\r\nA: 1\r\nSet-Cookie: id=1\r\nA: 2\r\n" +
@@ -65,7 +65,7 @@ func TestArchiveIsWhatWentOverTheWire(t *testing.T) {
 	}
 }
 
-// pageOf is the payload of the page's message.
+// pageOf returns the payload of the page's message.
 func pageOf(t *testing.T, h handled) []byte {
 	t.Helper()
 	for _, m := range h.out.First {
@@ -77,7 +77,7 @@ func pageOf(t *testing.T, h handled) []byte {
 	return nil
 }
 
-// HTTP/2 has no text to keep: it is written in the form of HTTP/1.1.
+// HTTP/2 has no text form to keep: it is written in the form of HTTP/1.1.
 func TestArchiveOfHTTP2(t *testing.T) {
 	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
@@ -99,11 +99,11 @@ func TestArchiveOfHTTP2(t *testing.T) {
 	}
 }
 
-// A large body goes to the object store while it comes, and comes back whole.
+// A large body goes to the object store while it arrives, and can be read completely.
 func TestLargeBodiesAreStoredWhileTheyCome(t *testing.T) {
 	random := make([]byte, 3<<20)
 	_, _ = rand.NewChaCha8([32]byte{1}).Read(random)              // it never fails
-	text := hex.AppendEncode(nil, random[:2*messages.InlineBody]) // which is large when it is compressed, too
+	text := hex.AppendEncode(nil, random[:2*messages.InlineBody]) // it is still large when compressed
 	for name, c := range map[string]struct {
 		body   []byte
 		zipped bool
@@ -144,7 +144,7 @@ func TestLargeBodiesAreStoredWhileTheyCome(t *testing.T) {
 	}
 }
 
-// What breaks while it is stored leaves nothing behind.
+// A body that fails while it is stored leaves nothing behind.
 func TestLargeBodyThatBreaks(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply string

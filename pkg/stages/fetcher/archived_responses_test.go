@@ -14,8 +14,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// archivedToo is archived, but robots.txt is obeyed.
-// What is kept of the body of an answer that is no page.
+// How much of the body of a response that is not a page is kept.
 const (
 	keptOfErrors    = 256 << 10
 	keptOfRedirects = 16 << 10
@@ -27,7 +26,7 @@ func archivedToo(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
 	s.Archive, s.Contact = true, "ops@example.org"
 }
 
-// wantsAnswers checks class, status and path of the answers, in their order.
+// wantsAnswers checks class, status and path of the archived responses, in order.
 func (h handled) wantsAnswers(t *testing.T, want ...string) {
 	t.Helper()
 	var got []string
@@ -39,14 +38,14 @@ func (h handled) wantsAnswers(t *testing.T, want ...string) {
 	}
 }
 
-// An archive has the answers that are no pages as they went over the wire.
+// An archive contains the wire form of responses that are not pages.
 func TestAnswersAreArchived(t *testing.T) {
 	long := strings.Repeat("none of it, ", keptOfErrors/10)
 	for _, c := range []struct {
 		name, reply, body string
 		class             messages.Class
 		truncated         messages.Truncation
-		kept              int // of the body, all if 0
+		kept              int // bytes of the body, all if 0
 	}{
 		{name: "redirect", reply: "302 Found\r\nlocation: /b", body: "<a href=/b>there</a>", class: messages.Redirect},
 		{name: "redirect with a long notice", reply: "302 Found\r\nlocation: /b", body: long[:keptOfRedirects+1], class: messages.Redirect,
@@ -90,7 +89,7 @@ func TestAnswersAreArchived(t *testing.T) {
 	}
 }
 
-// A body that does not come whole is kept as far as it came, and changes nothing else.
+// The received part of an incomplete body is kept, without other effects.
 func TestAnswerThatIsCutShort(t *testing.T) {
 	r := rawserver.New(t, func(int) (string, bool) {
 		return "HTTP/1.1 404 Not Found\r\nContent-Length: 100\r\n\r\nsome of it", false
@@ -104,7 +103,7 @@ func TestAnswerThatIsCutShort(t *testing.T) {
 	}
 }
 
-// A page that cannot be used is kept as far as it came, and why the rest is missing.
+// The received part of an unusable page is kept, with the reason why the rest is missing.
 func TestPageThatIsCutShort(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 	page := strings.Repeat("<p>It is long.</p>\n", 60_000) // 1.1 MB
@@ -152,7 +151,7 @@ func TestPageThatIsCutShort(t *testing.T) {
 	}
 }
 
-// Without archive: true there are no answers, and no more is read of an error than before.
+// Without archive: true, no responses are archived, and no more of an error body is read.
 func TestWithoutAnArchiveThereAreNoAnswers(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	r := rawserver.New(t, func(int) (string, bool) {
@@ -166,8 +165,8 @@ func TestWithoutAnArchiveThereAreNoAnswers(t *testing.T) {
 	}
 }
 
-// Each hop of a redirect that the fetcher follows is there, and the page under the URL
-// that it came from.
+// Each hop of a redirect that the fetcher follows is archived, and the page under the URL that it
+// came from.
 func TestHopsAreArchived(t *testing.T) {
 	s := newFetcherFixture(t, archived)
 	hops := map[string]string{"/d/a4": "a4;jsessionid=1", "/d/a4;jsessionid=1": "a4;jsessionid=2", "/d/a4;jsessionid=2": ""}
@@ -194,7 +193,7 @@ func TestHopsAreArchived(t *testing.T) {
 	if h.page.URL != s.url("/d/a4") || h.page.Asked != s.url("/d/a4;jsessionid=2") {
 		t.Errorf("page of %s, asked for as %s", h.page.URL, h.page.Asked)
 	}
-	// One that leads away is the last; where it leads is for the frontier to send.
+	// A redirect to another URL is the last hop; the frontier sends its target.
 	s.web.Handle(0, "/d/a4;jsessionid=2", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(http.StatusFound)
@@ -217,8 +216,8 @@ func TestNotModifiedIsArchived(t *testing.T) {
 	}
 }
 
-// A robots.txt is archived by the turn that asks for it, whatever the answer is, with
-// each hop; and by no other.
+// A robots.txt is archived, with each hop, only by the turn that requests it, whatever the
+// response.
 func TestRobotsIsArchived(t *testing.T) {
 	rules := "User-agent: *\nDisallow: /private\n"
 	for name, c := range map[string]struct {
@@ -271,11 +270,11 @@ func TestRobotsIsArchived(t *testing.T) {
 	}
 }
 
-// What a site repeats of a secret is in no answer either, however the body is coded.
+// Archived responses contain no secret that a site repeats, however the body is encoded.
 func TestAnswersHaveNoSecrets(t *testing.T) {
 	t.Setenv("SEINE_SECRET_KEY", redactKey)
 	t.Setenv("SEINE_SECRET_TOKEN", redactToken)
-	// A bound that would cut the secret in two must not leave its first half.
+	// A limit that would cut the secret in two must not leave its first half.
 	text := strings.Repeat("-", keptOfErrors-len(redactToken)/2) + redactToken
 	for name, zipped := range map[string]bool{"plain": false, "gzip": true} {
 		t.Run(name, func(t *testing.T) {

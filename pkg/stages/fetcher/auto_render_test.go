@@ -16,7 +16,8 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// rendersAuto asks for a plan, and teaches what the browser would have shown; "" is that it fails.
+// rendersAuto requests a plan, and passes on what the browser would have shown; "" stands for a
+// failure.
 func rendersAuto(a *autoRender, path, document, shown string) bool {
 	return rendersBySpec(a, nil, path, document, shown)
 }
@@ -54,7 +55,7 @@ func TestAutoRendersEmptyShellsAlways(t *testing.T) {
 	}
 }
 
-// What has no script shows the same in a browser; structured data are no script.
+// A page without a script looks the same in a browser; structured data does not count as a script.
 func TestAutoNeverRendersWhatHasNoScript(t *testing.T) {
 	for _, document := range []string{plain, plain + text, plain + `<SCRIPT type="application/ld+json">{}</SCRIPT>`, plain + "<scr", ""} {
 		if rendersAuto(newAuto(t), "/a", document, "") {
@@ -63,8 +64,8 @@ func TestAutoNeverRendersWhatHasNoScript(t *testing.T) {
 	}
 }
 
-// Of pages that are whole, samples are rendered: the first two of their template, and then one each time that there are ten times
-// as many.
+// Of complete pages, samples are rendered: the first two of their template, and then one each time
+// that there are ten times as many.
 func TestAutoTakesFewSamplesOfWholePages(t *testing.T) {
 	a := newAuto(t)
 	var rendered []int
@@ -78,8 +79,8 @@ func TestAutoTakesFewSamplesOfWholePages(t *testing.T) {
 	}
 }
 
-// A template whose sample shows more is rendered until a page shows no more. What fails teaches nothing, and another template and
-// another host are samples of their own.
+// A template whose sample shows more is rendered until a page shows no more. A failure teaches
+// nothing, and other templates and hosts are sampled separately.
 func TestAutoLearnsByTemplate(t *testing.T) {
 	a := newAuto(t)
 	more := whole + text + text
@@ -99,8 +100,8 @@ func TestAutoLearnsByTemplate(t *testing.T) {
 	}
 }
 
-// What only the rules find in a rendered page is worth a browser, however short it is; what they find as well without one, and what
-// no rule reads, is not.
+// A value that only the rendered page yields for rules justifies a browser, however short it is.
+// Values that rules find without one, and text that no rule reads, do not.
 func TestAutoRendersWhatRulesFind(t *testing.T) {
 	const rule = "{kind: item, match: '*/item/*', fields: {name: h1, price: {css: .price, as: number}, tags: {css: .tag, all: true}}}"
 	price, name := `<p class=price>7</p>`, `<h1>Chair</h1>`
@@ -135,7 +136,8 @@ func TestAutoRendersWhatRulesFind(t *testing.T) {
 	}
 }
 
-// All pages whose records a script makes a moment after the page has loaded are rendered, though they have a text without it.
+// If a script makes the records of pages a moment after loading, all of them are rendered, even if
+// they have text without it.
 func TestAutoRendersEachPageWhoseRecordComesLate(t *testing.T) {
 	browser.Path(t)
 	page := "<!doctype html><title>Shop</title>" + text + `<div></div><script>
@@ -158,7 +160,7 @@ setTimeout(() => document.querySelector("div").innerHTML = "<h1>Chair</h1><p cla
 	}
 }
 
-// It is said why a page is not rendered.
+// The plan has the reason why a page is not rendered.
 func TestAutoSaysWhyAPageIsNotRendered(t *testing.T) {
 	a := newAuto(t)
 	for range firstSamples {

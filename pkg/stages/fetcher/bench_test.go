@@ -22,8 +22,8 @@ func benchStage(b *testing.B) *fetcherFixture {
 	return newFetcherFixture(b, func(_ *Config, _ *crawlspec.Spec, w *testweb.Config) { w.LogLimit = 1 })
 }
 
-// BenchmarkFetch is everything the stage does for one page but for the
-// streams: decode the request, robots.txt from memory, fetch, compose.
+// BenchmarkFetch measures everything that the stage does for one page except for the streams:
+// decode the request, robots.txt from memory, fetch, compose.
 func BenchmarkFetch(b *testing.B) {
 	s := benchStage(b)
 	s.benchPages(b, s.url("/special/ok"))
@@ -44,7 +44,7 @@ func page16K(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(sixteenK)
 }
 
-// benchPages has each worker make a request of its own, over and over.
+// benchPages has each worker make its own request, again and again.
 func (s *fetcherFixture) benchPages(b *testing.B, url string) {
 	b.Helper()
 	b.ReportAllocs()
@@ -102,8 +102,8 @@ func benchBare(b *testing.B, url string) {
 	})
 }
 
-// BenchmarkStage takes requests from FETCH and stores pages and results, with
-// the NATS server in this process.
+// BenchmarkStage reads requests from FETCH and stores pages and results, with the NATS server in
+// this process.
 func BenchmarkStage(b *testing.B) {
 	s := benchStage(b)
 	s.web.Handle(0, "/page", page16K)

@@ -11,8 +11,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// A robots.txt whose header is not as it should be is read: otherwise its host would be
-// closed.
+// A robots.txt with a faulty header is read: otherwise its host would be off limits.
 func TestOddHeadersOfRobotsCloseNoHost(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)
@@ -29,9 +28,9 @@ func TestOddHeadersOfRobotsCloseNoHost(t *testing.T) {
 	}
 }
 
-// answer is what a site answers for a path.
+// answer is a site's response for a path.
 type answer struct {
-	status int // 0 is 200
+	status int // 0 for 200
 	header http.Header
 	body   string
 }
@@ -53,8 +52,8 @@ func serve(t *testing.T, site map[string]answer) string {
 	return srv.URL
 }
 
-// A server knows a URL by the bytes that it wrote, whatever they encode: they lead back
-// to it from a redirect, a link of the header, and a sitemap in robots.txt.
+// A server identifies a URL by the bytes that it wrote, whatever their encoding: a redirect, a Link
+// header and a sitemap in robots.txt must lead back to it.
 func TestBytesOfURLsAreKept(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Sitemaps = true })

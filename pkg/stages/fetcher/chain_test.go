@@ -22,10 +22,10 @@ import (
 	"seine/pkg/stages"
 )
 
-// parseFunc is what a parser does with a page that it is handed.
+// parseFunc parses a page that is passed in memory.
 type parseFunc func(context.Context, *messages.Page, *stages.Message) (stages.Output, error)
 
-// chained has the fetcher hand its pages to parse, and counts how often it did.
+// chained makes the fetcher pass its pages to parse, and counts the calls.
 func (s *fetcherFixture) chained(parse parseFunc) (calls *int) {
 	calls = new(int)
 	s.Chain(stages.NewChain(s.bus, 1, func(ctx context.Context, page *messages.Page, m *stages.Message) (stages.Output, error) {
@@ -35,7 +35,7 @@ func (s *fetcherFixture) chained(parse parseFunc) (calls *int) {
 	return calls
 }
 
-// fetchPage handles a request for a page, delivered so often, and returns what is published of it.
+// fetchPage handles a request for a page with a number of deliveries, and returns its output.
 func (s *fetcherFixture) fetchPage(path string, deliveries uint64) (out stages.Output, page *messages.Page, msg *nats.Msg) {
 	s.t.Helper()
 	m, _ := requestMessage(s.url(path))
@@ -61,8 +61,8 @@ func isChained(m *nats.Msg) bool {
 	return strings.HasPrefix(m.Subject, "seine."+messages.KindOfChained+".")
 }
 
-// The page is stored where the parser's consumer does not see it, with what the parser made of it; the result,
-// which says that all of it is there, comes after.
+// The page is stored where the parser's consumer does not see it, along with the parser's output;
+// the result, which promises all of that, comes later.
 func TestChainedPageIsStoredWithWhatWasMadeOfIt(t *testing.T) {
 	s := newFetcherFixture(t, ignoreRobots)
 	record, end := nats.NewMsg("seine.records.test.0"), nats.NewMsg("seine.urls.test.0")
@@ -90,8 +90,8 @@ func TestChainedPageIsStoredWithWhatWasMadeOfIt(t *testing.T) {
 	}
 }
 
-// A page is stored as it came, and the parser is handed it decoded. One for which there is no memory is decoded by the
-// parser.
+// A page is stored as received, and passed to the parser decoded. If there is not enough memory,
+// the parser decodes it.
 func TestChainedPageIsHandedOnDecoded(t *testing.T) {
 	text := []byte("<title>x</title>" + strings.Repeat("words of a page, ", 30_000)) // 510 KB
 	zip := func(coding string) []byte {
@@ -145,8 +145,8 @@ func TestChainedPageIsHandedOnDecoded(t *testing.T) {
 	}
 }
 
-// Whatever the fetcher should not do itself is left to the parsers of PAGES: a page that may have killed a process,
-// one that cannot be parsed, one whose body is in the object store.
+// The fetcher leaves some pages to the parsers of PAGES: a page that may have killed a process, one
+// that cannot be parsed, one whose body is in the object store.
 func TestPageIsLeftToTheParsersOfItsStream(t *testing.T) {
 	fine := func(context.Context, *messages.Page, *stages.Message) (stages.Output, error) {
 		return stages.Output{}, nil
@@ -169,7 +169,7 @@ func TestPageIsLeftToTheParsersOfItsStream(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFetcherFixture(t, ignoreRobots, func(_ *Config, spec *crawlspec.Spec, _ *testweb.Config) {
-				spec.Archive = name == "large body" // or it would travel compressed, and small
+				spec.Archive = name == "large body" // otherwise it would be compressed, and small
 			})
 			answerWanted(t, s.bus, true)
 			calls := s.chained(tt.parse)
@@ -184,7 +184,7 @@ func TestPageIsLeftToTheParsersOfItsStream(t *testing.T) {
 	}
 }
 
-// A dead letter of a record says where its page is, so the page is stored before that.
+// A dead letter of a record contains the position of its page, so the page is stored before it.
 func TestChainedPageIsStoredForItsDeadLetters(t *testing.T) {
 	s := newFetcherFixture(t, ignoreRobots)
 	var at uint64
@@ -207,7 +207,7 @@ func TestChainedPageIsStoredForItsDeadLetters(t *testing.T) {
 	}
 }
 
-// The host rests from the end of its response, though its result comes later.
+// The host's delay counts from the end of its response, although its result comes later.
 func TestResultSaysForHowLongTheResponseWasThere(t *testing.T) {
 	const parsing = 20 * time.Millisecond
 	s := newFetcherFixture(t, ignoreRobots, func(_ *Config, _ *crawlspec.Spec, w *testweb.Config) { w.Latency = 50 * time.Millisecond })

@@ -24,7 +24,7 @@ func TestRequestOfADeletedCrawlIsNotSent(t *testing.T) {
 	}
 }
 
-// The cookies of a deleted crawl are not those of the next.
+// A new crawl does not inherit the cookies of a deleted one with its name.
 func TestCookiesOfADeletedCrawlAreForgotten(t *testing.T) {
 	s := newFetcherFixture(t)
 	spec, err := s.specs.Get(t.Context(), testCrawl, 0)

@@ -16,12 +16,12 @@ import (
 	"seine/pkg/messages"
 )
 
-// onceSite answers a few paths, and notes what it was asked.
+// onceSite responds to a few paths, and records the requests.
 func onceSite(t *testing.T) (url string, asked *[]string) {
 	t.Helper()
 	asked = new([]string)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/never" { // no answer would tell the test that it is done
+		if r.URL.Path == "/never" { // the test would wait for a response
 			<-r.Context().Done()
 			return
 		}
@@ -125,7 +125,8 @@ func TestOnceRefuses(t *testing.T) {
 	}
 }
 
-// A page of scripts is shown in a browser, with the pictures that the spec wants, and says what its actions did.
+// A page that scripts fill is rendered in a browser, with the pictures that the spec requests, and
+// reports the outcomes of its actions.
 func TestOnce_SpecRenders_PageIsRendered(t *testing.T) {
 	browser.Path(t)
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -153,7 +154,7 @@ func TestOnce_SpecRenders_PageIsRendered(t *testing.T) {
 	}
 }
 
-// Without a browser the error says what is missing, and no page without its content is returned.
+// Without a browser the error names what is missing, and no page without its content is returned.
 func TestOnce_NoBrowser_Error(t *testing.T) {
 	url, _ := onceSite(t)
 	spec := localSpec()

@@ -71,7 +71,7 @@ func TestClassOfEveryAnswer(t *testing.T) {
 	}
 }
 
-// wantsAnswer wants an answer to be of a class, and the result to say who asked whom.
+// wantsAnswer wants a response with a class, and a result with the addresses and the fetcher.
 func (s *fetcherFixture) wantsAnswer(t *testing.T, path string, want messages.Class) {
 	t.Helper()
 	h := s.get(s.url("/special/" + path))
@@ -165,7 +165,7 @@ func TestHeaderOfAPageIsBounded(t *testing.T) {
 	}
 }
 
-// noise is bytes that do not compress.
+// noise returns n incompressible bytes.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	x := uint64(88172645463325252)
@@ -224,8 +224,8 @@ func TestBodyTravelsInlineCompressedOrAsObject(t *testing.T) {
 	}
 }
 
-// A request that is made again, because its result was lost, may find another
-// body. The page that was stored first keeps the one that it came with.
+// A request that is repeated because its result was lost may get another body. The page that was
+// stored first keeps its own.
 func TestLargeBodyOfARequestMadeAgainReplacesNone(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t, ignoreRobots)
@@ -325,7 +325,7 @@ func TestRetryAfterIsInTheResult(t *testing.T) {
 	if h.Class != messages.Throttled || time.Duration(h.RetryAfter) != 7*time.Second {
 		t.Errorf("class %s, retry after %s", h.Class, time.Duration(h.RetryAfter))
 	}
-	// What is capped can still be read at the other end.
+	// A capped value can still be decoded.
 	if h := s.get(s.url("/special/status?code=429&retry_after=1" + strings.Repeat("0", 30))); h.RetryAfter != messages.MaxMillis {
 		t.Errorf("retry after %s", time.Duration(h.RetryAfter))
 	}

@@ -17,8 +17,8 @@ import (
 
 func withCookies(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Cookies = new(true) }
 
-// gate makes a path of host 0 answer by the cookies of the request: with a page if
-// open says so, else with a redirect that sets cookies.
+// gate makes a path of host 0 respond by the cookies of the request: with a page if open says so,
+// otherwise with a redirect that sets cookies.
 func (s *fetcherFixture) gate(path, location string, asked *atomic.Int32, open func(cookies string) (set []string, page bool)) {
 	s.web.Handle(0, path, func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -34,14 +34,14 @@ func (s *fetcherFixture) gate(path, location string, asked *atomic.Int32, open f
 	})
 }
 
-// A site that redirects to the same URL until a cookie comes back is passed; one
-// that does so for ever is not followed for ever.
+// A site that redirects to the same URL until a cookie comes back is passed; one that always does
+// so is not followed without end.
 func TestCookieGateAtTheSameURL(t *testing.T) {
 	t.Parallel()
 	has := strings.Contains
 	for name, c := range map[string]struct {
 		open  func(cookies string) (set []string, page bool)
-		off   bool // cookies are
+		off   bool // disables cookies
 		asked int32
 		class messages.Class
 		says  string
@@ -84,8 +84,8 @@ func TestCookieGateAtTheSameURL(t *testing.T) {
 	}
 }
 
-// With follow, a gate by way of other URLs is passed in one turn, since only this
-// fetcher has its cookie. What leads elsewhere is told as the redirect that it is.
+// With follow, a gate over other URLs is passed in one turn, since only this fetcher has its
+// cookie. A redirect elsewhere is reported as such.
 func TestCookieGateByWayOfOtherURLs(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t, withCookies, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) {
@@ -155,8 +155,8 @@ func TestCookieGateByWayOfOtherURLs(t *testing.T) {
 	}
 }
 
-// A request that becomes suspect on the way of redirects begins anew at the URL of the
-// visit: the page of another is not taken for it.
+// A request that becomes suspect while redirects are followed restarts at the URL of the visit: the
+// page of another URL is not mistaken for it.
 func TestFollowedRedirectThatBecomesSuspectBeginsAnew(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t, ignoreRobots, withCookies)
@@ -178,7 +178,7 @@ func TestFollowedRedirectThatBecomesSuspectBeginsAnew(t *testing.T) {
 	}
 }
 
-// The condition of a request is about its URL alone.
+// The validators of a request apply only to its URL.
 func TestFollowedRedirectIsAskedForWithoutCondition(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t, ignoreRobots, withCookies)

@@ -15,7 +15,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// newHTTPBin runs go-httpbin.
+// newHTTPBin starts go-httpbin.
 func newHTTPBin(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(httpbin.New().Handler())
@@ -23,8 +23,7 @@ func newHTTPBin(t *testing.T) string {
 	return srv.URL
 }
 
-// httpbinSpec gives the source the credentials and the rules that some of the
-// endpoints want.
+// httpbinSpec gives the source the credentials and the rules that some of the endpoints require.
 const httpbinSpec = `
 user_agent: seine/1 (test)
 timeout: 2s
@@ -45,7 +44,7 @@ requests:
   headers: {Range: bytes=2-5}
 `
 
-// TestHTTPBin asks every endpoint that a crawler sees a behaviour of.
+// TestHTTPBin requests every endpoint whose behaviour matters to a crawler.
 func TestHTTPBin(t *testing.T) {
 	t.Setenv("SEINE_SECRET_PASSWORD", "pass")
 	t.Setenv("SEINE_SECRET_TOKEN", "token")
@@ -175,7 +174,7 @@ func TestHTTPBin(t *testing.T) {
 	}
 }
 
-// What robots.txt of httpbin denies is not asked for.
+// Paths that the robots.txt of httpbin denies are not requested.
 func TestHTTPBinDeny(t *testing.T) {
 	base := newHTTPBin(t)
 	s := newFetcherFixture(t, func(c *Config, _ *crawlspec.Spec, _ *testweb.Config) { c.Accept = []string{"*/*"} })
@@ -199,7 +198,7 @@ func TestHTTPBinConditional(t *testing.T) {
 	}
 }
 
-// What is sent is what httpbin says that it got.
+// httpbin reports the request as it was meant to be sent.
 func TestHTTPBinSeesTheRequest(t *testing.T) {
 	base := newHTTPBin(t)
 	s := withSpec(t, "headers: {X-One: '1'}\nrequests:\n- match: '*'\n  method: POST\n  query: {page: '2'}\n"+

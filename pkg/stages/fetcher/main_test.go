@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 
 const testCrawl = "test"
 
-// fetcherFixture is a fetcher on a NATS server of its own, and a web of its own.
+// fetcherFixture is a fetcher on its own NATS server, with its own test web.
 type fetcherFixture struct {
 	*Fetcher
 	t   testing.TB
@@ -50,8 +50,7 @@ func newBus(t testing.TB) *stages.Bus {
 	return bus
 }
 
-// answerWanted plays the frontier that fetchers ask about a request that comes
-// again.
+// answerWanted plays the frontier that answers claims.
 func answerWanted(t testing.TB, bus *stages.Bus, wanted bool) {
 	t.Helper()
 	text, err := json.Marshal(messages.ClaimReply{Granted: wanted})
@@ -65,7 +64,7 @@ func answerWanted(t testing.TB, bus *stages.Bus, wanted bool) {
 	t.Cleanup(func() { _ = sub.Unsubscribe() })
 }
 
-// localSpec may go to loopback, and has no delay.
+// localSpec returns a spec that may dial loopback, and has no delay.
 func localSpec() crawlspec.Spec {
 	s := crawlspec.Default()
 	s.AllowPrivate, s.Delay = true, 0
@@ -73,7 +72,7 @@ func localSpec() crawlspec.Spec {
 	return s
 }
 
-// option changes what newFetcherFixture makes.
+// option changes the fixture of newFetcherFixture.
 type option func(*Config, *crawlspec.Spec, *testweb.Config)
 
 func newFetcherFixture(t testing.TB, options ...option) *fetcherFixture {
@@ -114,18 +113,18 @@ func request(url string) *messages.Request {
 	}
 }
 
-// handled is what handle returned, decoded.
+// handled is the decoded output of handle.
 type handled struct {
 	*messages.Result
 	page *messages.Page
 	body []byte
 	urls *messages.Candidates
 	out  stages.Output
-	// answers are what goes to an archive beside the page.
+	// answers are the archived responses other than the page.
 	answers []answered
 }
 
-// answered is an answer that is no page, taken apart.
+// answered is a decoded response that is not a page.
 type answered struct {
 	*messages.Page
 	id, request, head, body string
@@ -151,7 +150,7 @@ func (s *fetcherFixture) handle1(req *messages.Request, deliveries uint64) handl
 		s.t.Fatalf("handle %s: %v", req.URL, err)
 	}
 	if out.Free != nil {
-		defer out.Free() // as the runner does when all is stored
+		defer out.Free() // as the runner does when everything is stored
 	}
 	return s.decode(out, req)
 }
@@ -162,7 +161,7 @@ func (s *fetcherFixture) get(url string) handled {
 	return s.handle1(request(url), 1)
 }
 
-// decode checks what every output must be, and reads it as the other stages do.
+// decode checks what all outputs have in common, and decodes the output like the other stages.
 func (s *fetcherFixture) decode(out stages.Output, req *messages.Request) handled {
 	s.t.Helper()
 	h := handled{out: out}
@@ -209,7 +208,7 @@ func (s *fetcherFixture) decode(out stages.Output, req *messages.Request) handle
 	return h
 }
 
-// answer takes an answer apart that is no page.
+// answer decodes a response that is not a page.
 func (s *fetcherFixture) answer(m *nats.Msg) answered {
 	s.t.Helper()
 	p, err := messages.DecodePage(m.Header)
@@ -256,7 +255,7 @@ func (s *fetcherFixture) body(p *messages.Page, payload []byte) []byte {
 	return payload
 }
 
-// wants fails unless the result has the class and its error holds text.
+// wants fails unless the result has the class, and an error text if one is required.
 func (h handled) wants(t testing.TB, class messages.Class) {
 	t.Helper()
 	if h.Class != class {
@@ -275,7 +274,7 @@ func (h handled) wants(t testing.TB, class messages.Class) {
 	}
 }
 
-// spec is what the stage's specs hold.
+// spec returns the spec of the test crawl.
 func (s *fetcherFixture) spec() crawlspec.Revision {
 	s.t.Helper()
 	r, err := s.specs.Get(context.Background(), testCrawl, 1)

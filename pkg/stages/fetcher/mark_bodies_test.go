@@ -26,8 +26,9 @@ func (briefRenderer) Render(context.Context, *render.Job) (*render.Page, error) 
 	return &render.Page{HTML: []byte("<p>short")}, nil
 }
 
-// Each large body has a mark once its message is stored, whatever the message is: a page that a parser reads, or the document of a rendered page,
-// which is for archives alone. The janitor may remove it when all have read the message.
+// Each large body gets a mark once its message is stored, whatever the message: a page for a
+// parser, or the document of a rendered page, which is only for archives. The janitor may remove
+// the body when all consumers have read the message.
 func TestLargeBodiesAreMarked(t *testing.T) {
 	t.Parallel()
 	for part, spec := range map[messages.Part]func(*crawlspec.Spec){
@@ -69,7 +70,8 @@ func TestLargeBodiesAreMarked(t *testing.T) {
 	}
 }
 
-// sequenceOf is where PAGES has the message that names an object, "" if it has none.
+// sequenceOf returns the sequence in PAGES of the message that names an object, "" if there is
+// none.
 func sequenceOf(t *testing.T, js jetstream.JetStream, object string) string {
 	t.Helper()
 	pages, err := js.Stream(t.Context(), messages.StreamPages)

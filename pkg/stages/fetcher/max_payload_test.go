@@ -15,8 +15,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// On a server that takes small messages only, a page is asked for once: its body goes to the object store, in chunks that fit,
-// and its header is cut.
+// On a server that accepts only small messages, a page is requested once: its body goes to the
+// object store, in chunks that fit, and its header is cut.
 func TestFetcher_MaxPayloadIsSmall_BodyIsStored(t *testing.T) {
 	o := natstest.Options(t)
 	o.MaxPayload = 64 << 10

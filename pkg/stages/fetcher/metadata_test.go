@@ -10,8 +10,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// That a URL is known for a sitemap is in its page, in where it redirects to, and in what
-// robots.txt names.
+// The sitemap mark of a URL is passed on to its page, to the target of a redirect, and to the
+// sitemaps in robots.txt.
 func TestSitemapsAreMarked(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{false, true} {
@@ -44,8 +44,8 @@ func TestSitemapsAreMarked(t *testing.T) {
 	}
 }
 
-// What a request has of the metadata of a seed is in its page, and in where it redirects to;
-// sitemaps that robots.txt names have it if it is inherited.
+// The metadata of a request is passed on to its page, and to the target of a redirect; sitemaps in
+// robots.txt have it if it is inherited.
 func TestMetadataIsHandedOn(t *testing.T) {
 	t.Parallel()
 	want := messages.Metadata{"customer": "17"}

@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	redactKey   = `K3y+/= "&<\` // what URLs, HTML and JSON must escape
+	redactKey   = `K3y+/= "&<\` // URLs, HTML and JSON must escape it
 	redactToken = "t0ken-0123456789abcdef"
 )
 
-// gossip is a server that repeats what it was sent, in every way that servers do.
+// gossip is a server that repeats what it received, in all the ways of real servers.
 type gossip struct {
 	*httptest.Server
 	queries []string
@@ -81,7 +81,7 @@ func (g *gossip) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// inJSON is a string in JSON, without the quotes.
+// inJSON returns a string in JSON, without the quotes.
 func inJSON(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -90,7 +90,7 @@ func inJSON(s string) string {
 	return string(b[1 : len(b)-1])
 }
 
-// everyByte percent-encodes all of a text.
+// everyByte percent-encodes each byte of a text.
 func everyByte(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -99,13 +99,13 @@ func everyByte(s string) string {
 	return b.String()
 }
 
-// redactSpec has a secret everywhere where one may be.
+// redactSpec has a secret everywhere where one is allowed.
 func redactSpec(g *gossip) string {
 	return "sources:\n- hosts: ['" + g.URL + "']\n  auth: {user: me, password: '{secret:TOKEN}'}\n  headers: {X-Key: '{secret:TOKEN}'}\n" +
 		"requests:\n- match: '" + g.URL + "/*'\n  query: {api_key: '{secret:KEY}'}\n"
 }
 
-// holdsSecret reports the first secret that is in a text, however it is written.
+// holdsSecret returns the first secret in a text, however it is encoded.
 func holdsSecret(text string) string {
 	for range 3 {
 		for _, s := range []string{
@@ -124,7 +124,7 @@ func holdsSecret(text string) string {
 	return ""
 }
 
-// unescapeLoosely decodes the escapes of a text that has stray percent signs.
+// unescapeLoosely decodes the escapes of a text with stray percent signs.
 func unescapeLoosely(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -152,8 +152,8 @@ func wantNoSecret(t *testing.T, h handled) {
 	}
 }
 
-// A site that redirects to what it was sent makes no URL of a secret. The request
-// rule fills it in again for the URL without it.
+// If a site redirects to a URL with a secret that it received, the target contains no secret. The
+// request rule adds it again to the URL without it.
 func TestRedirectPublishesNoSecret(t *testing.T) {
 	t.Setenv("SEINE_SECRET_KEY", redactKey)
 	t.Setenv("SEINE_SECRET_TOKEN", redactToken)
@@ -191,8 +191,8 @@ func TestRedirectPublishesNoSecret(t *testing.T) {
 	}
 }
 
-// Of a page that repeats the request, nothing that is stored has a secret: not its
-// header, its links, its text, nor its archive.
+// Of a page that repeats the request, nothing that is stored contains a secret: not its header, its
+// links, its text or its archive.
 func TestPageKeepsNoSecret(t *testing.T) {
 	t.Setenv("SEINE_SECRET_KEY", redactKey)
 	t.Setenv("SEINE_SECRET_TOKEN", redactToken)
@@ -231,7 +231,7 @@ func TestPageKeepsNoSecret(t *testing.T) {
 	}
 }
 
-// What is fetched outside of a crawl is shown to people, too.
+// Pages fetched outside of a crawl are shown to users, too.
 func TestOnceShowsNoSecret(t *testing.T) {
 	t.Setenv("SEINE_SECRET_KEY", redactKey)
 	t.Setenv("SEINE_SECRET_TOKEN", redactToken)
@@ -250,7 +250,7 @@ func TestOnceShowsNoSecret(t *testing.T) {
 	}
 }
 
-// A secret that came, or changed, after the spec is known from its first use.
+// A secret that was added or changed after the spec is redacted from its first use.
 func TestSecretThatIsRotatedIsNotPublished(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", redactToken)
 	g := newGossip(t)
@@ -262,7 +262,7 @@ func TestSecretThatIsRotatedIsNotPublished(t *testing.T) {
 	wantNoSecret(t, h)
 }
 
-// A word is left in text, and its parameter is taken out of URLs by name.
+// A common word is not redacted in text, but its parameter is removed from URLs by name.
 func TestPlainSecretIsHiddenByTheNameOfItsParameter(t *testing.T) {
 	t.Setenv("SEINE_SECRET_KEY", "script")
 	t.Setenv("SEINE_SECRET_TOKEN", redactToken)
@@ -280,8 +280,8 @@ func TestPlainSecretIsHiddenByTheNameOfItsParameter(t *testing.T) {
 	}
 }
 
-// A robots.txt behind a redirect that only a secret leads to is one that could not be
-// had: it does not mean that everything is allowed.
+// A robots.txt behind a redirect to a URL with a secret counts as unreachable: it does not mean
+// that everything is allowed.
 func TestRobotsThatOnlyASecretLeadsToIsNotNone(t *testing.T) {
 	t.Setenv("SEINE_SECRET_KEY", redactKey)
 	t.Setenv("SEINE_SECRET_TOKEN", redactToken)

@@ -13,8 +13,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Neither a redirect of a page nor one of robots.txt leads into the private
-// network.
+// Neither a redirect of a page nor one of robots.txt leads into the private network.
 func TestRedirectsIntoThePrivateNetworkAreRefused(t *testing.T) {
 	t.Parallel()
 	secret := echoserver.New(t)

@@ -12,7 +12,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// failingRenderer cannot show any page.
+// failingRenderer cannot render any page.
 type failingRenderer struct{ err error }
 
 func (r failingRenderer) Warm(context.Context) {}
@@ -21,7 +21,8 @@ func (r failingRenderer) Render(context.Context, *render.Job) (*render.Page, err
 	return nil, r.err
 }
 
-// A page that cannot be rendered is tried again. When that fails as well, the document is kept as it was received, and says so.
+// A page that cannot be rendered is retried. If that fails as well, the document is kept as
+// received, with the reason.
 func TestDocumentOfAPageThatCannotBeRendered(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -15,7 +15,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// newLoginFixture fetches from the web as a member of it, whose script logs in at a path.
+// newLoginFixture returns a fetcher that logs in at a path as a member of the web.
 func newLoginFixture(t *testing.T, w *scriptweb.Web, path string, options ...option) *fetcherFixture {
 	t.Helper()
 	browser.Path(t)
@@ -37,8 +37,8 @@ func newLoginFixture(t *testing.T, w *scriptweb.Web, path string, options ...opt
 	return s
 }
 
-// A site that leads to its login is logged in to, and its page fetched again within the visit; the next pages come with the cookie
-// that a script of the site has set.
+// If a site leads to its login, the browser logs in, and the page is fetched again within the
+// visit; the next pages are requested with the cookie that a script of the site has set.
 func TestPagesBehindALoginThatSetsACookie(t *testing.T) {
 	w := scriptweb.Start(t)
 	s := newLoginFixture(t, w, scriptweb.ClubLogin)
@@ -58,7 +58,8 @@ func TestPagesBehindALoginThatSetsACookie(t *testing.T) {
 	}
 }
 
-// wantNoPassword wants it in no message, the archive of what the login sends and is answered among them.
+// wantNoPassword checks that no message has the password, including the archived requests and
+// responses of the login.
 func wantNoPassword(t *testing.T, h handled) {
 	t.Helper()
 	for _, m := range h.out.Messages() {
@@ -68,7 +69,8 @@ func wantNoPassword(t *testing.T, h handled) {
 	}
 }
 
-// The document of a page that only its scripts find to be without a session is shown again, and what it shows has no secret.
+// A page whose missing session only its scripts detect is rendered again, and the result has no
+// secret.
 func TestPagesBehindALoginInTheStorage(t *testing.T) {
 	w := scriptweb.Start(t)
 	w.EndSessionsAfter(1)
@@ -91,8 +93,8 @@ func TestPagesBehindALoginInTheStorage(t *testing.T) {
 	}
 }
 
-// A login that fails is tried again as a host that does not answer is; a page that wants one after it is refused; a fetcher without
-// the secret is told so. None of it tells the secrets.
+// A failed login is retried like a host that does not respond; a page that still requires a login
+// after it is refused; a missing secret is reported. None of these reports contains a secret.
 func TestPagesWhoseLoginFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(r *crawlspec.Render)

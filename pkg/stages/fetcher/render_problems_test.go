@@ -12,7 +12,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Why a page is empty is in the page: what it may not ask for, what fails, and what its scripts say.
+// The page contains the reasons why it is empty: requests that are not allowed, requests that fail,
+// and errors of its scripts.
 func TestRenderProblems(t *testing.T) {
 	t.Parallel()
 	browser.Path(t)

@@ -12,7 +12,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A shell that a timer fills is rendered, and waited for, in auto too.
+// A shell that a timer fills is rendered, and waited for, in auto mode too.
 func TestAutoWaitsForAShell(t *testing.T) {
 	t.Parallel()
 	browser.Path(t)

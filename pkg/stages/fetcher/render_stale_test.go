@@ -14,7 +14,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// stallingRenderer shows pages that ask for one thing. The first time, the process stands still before that.
+// stallingRenderer shows pages that request one resource. The first time, the process stalls before
+// that.
 type stallingRenderer struct {
 	bus   *stages.Bus
 	asked []error
@@ -34,8 +35,9 @@ func (r *stallingRenderer) Render(ctx context.Context, job *render.Job) (*render
 	return &render.Page{HTML: job.Main.Body}, nil
 }
 
-// A process that was suspended, or cut off, while it shows a page sends no further request to the host until it is known that no
-// other process has the page: it is shown again then, and what was shown without what it needs is thrown away.
+// A process that was suspended, or cut off, while it rendered a page sends no further request to
+// the host until it has claimed the page again. The page is then rendered again, and the incomplete
+// result is dropped.
 func TestPageThatBecomesSuspectWhileItIsShown(t *testing.T) {
 	t.Parallel()
 	for name, wanted := range map[string]bool{"another has done it": false, "it is still to be done": true} {
@@ -68,7 +70,8 @@ func TestPageThatBecomesSuspectWhileItIsShown(t *testing.T) {
 	}
 }
 
-// freezingRenderer stands still while it shows a page for the first time: when it goes on, the time for the page is over.
+// freezingRenderer stalls while it renders a page for the first time: when it resumes, the time for
+// the page is over.
 type freezingRenderer struct {
 	bus   *stages.Bus
 	shown int
@@ -88,8 +91,9 @@ func (r *freezingRenderer) Render(_ context.Context, job *render.Job) (*render.P
 	return &render.Page{HTML: []byte("<title>half</title>"), Cut: "the wait condition of the page was not met"}, nil
 }
 
-// What a process has of a page whose time was over while the process stood still is no page and no failure: the page waited for what the
-// process did not bring it. It is shown again.
+// If the time of a page ends while the process is stalled, the partial result counts neither as a
+// page nor as a failure: the page waited for data that the process did not deliver. It is rendered
+// again.
 func TestPageWhoseTimeIsOverInAStandstillIsShownAgain(t *testing.T) {
 	t.Parallel()
 	for name, fails := range map[string]bool{"half of it was shown": false, "nothing of it was": true} {

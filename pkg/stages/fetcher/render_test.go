@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What scripts ask for comes from anybody: a few kilobytes that decode to gigabytes must not be held.
+// Responses to scripts are untrusted: a few kilobytes that decode to gigabytes must not be held.
 func TestDecodedBodyIsBounded(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)

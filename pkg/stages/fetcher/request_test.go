@@ -23,13 +23,13 @@ func specOption(t *testing.T, yaml string) option {
 	return func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { *s = *spec }
 }
 
-// withSpec is a stage that ignores robots.txt, with a spec that a person wrote.
+// withSpec returns a stage that ignores robots.txt, with a spec in YAML.
 func withSpec(t *testing.T, yaml string, options ...option) *fetcherFixture {
 	t.Helper()
 	return newFetcherFixture(t, append(options, specOption(t, "robots: ignore\nallow_private: true\ndelay: 0s\n"+yaml))...)
 }
 
-// A secret goes to the host it is for, and nowhere else: no message, no archive.
+// A secret is sent only to the host that it is for, and is in no message and no archive.
 func TestSecretsAreInNoMessage(t *testing.T) {
 	t.Setenv("SEINE_SECRET_TOKEN", "s3cret")
 	e := echoserver.New(t)

@@ -32,7 +32,7 @@ func (s *fetcherFixture) fleet(n int) []*fetcherFixture {
 	return all
 }
 
-// Of all fetchers one asks for robots.txt; the others wait for what it finds.
+// Only one fetcher requests a robots.txt at a time; the others wait for its result.
 func TestOneFetcherAsksForRobots(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)
@@ -58,7 +58,7 @@ func TestOneFetcherAsksForRobots(t *testing.T) {
 	}
 }
 
-// A fetcher that died while it asked holds the others up for a while only.
+// A fetcher that died during the request blocks the others only for a limited time.
 func TestClaimOfADeadFetcherEnds(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)
@@ -76,7 +76,7 @@ func TestOldCopyOfRobots(t *testing.T) {
 	for name, c := range map[string]struct {
 		age    time.Duration
 		status int
-		no, ok messages.Class // of what the copy denies, and of what it does not
+		no, ok messages.Class // for a URL that the copy denies, and for one that it does not
 	}{
 		"fresh":               {23 * time.Hour, 500, messages.RobotsDenied, messages.OK},
 		"old, host fails":     {25 * time.Hour, 500, messages.RobotsDenied, messages.OK},

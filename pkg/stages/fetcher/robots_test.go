@@ -165,7 +165,7 @@ func TestRobotsThatFailedIsAskedForAgain(t *testing.T) {
 func TestRedirectsOfRobots(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)
-	hops := 0 // set between requests only
+	hops := 0 // set only between requests
 	s.web.Handle(0, "/robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Location", fmt.Sprintf("/hop?left=%d", hops-1))
 		w.WriteHeader(http.StatusFound)
@@ -197,12 +197,12 @@ func TestRedirectsOfRobots(t *testing.T) {
 	}
 }
 
-// slowRedirect is a host that takes a while to answer, and at first sends elsewhere.
+// slowRedirect is a host that responds slowly, and redirects at first.
 type slowRedirect struct{ asked, answered []time.Time }
 
 func (s *slowRedirect) Do(_ context.Context, a *httpclient.Request) (*httpclient.Reply, error) {
 	s.asked = append(s.asked, time.Now())
-	time.Sleep(3 * time.Second) // of a synctest bubble: the rest must begin at its end
+	time.Sleep(3 * time.Second) // in a synctest bubble: the delay must begin at its end
 	s.answered = append(s.answered, time.Now())
 	if len(s.asked) > 1 {
 		return &httpclient.Reply{URL: a.URL, Class: messages.OK}, nil
@@ -224,7 +224,7 @@ func TestHostRestsBetweenTheRedirectsOfItsRobots(t *testing.T) {
 	})
 }
 
-// The host was asked, and must rest, though the page is refused.
+// The host was requested, and its delay applies, although the page is refused.
 func TestRobotsThatLeadToARefusedAddress(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)
@@ -270,8 +270,8 @@ func TestRedeliveredRequestWaits(t *testing.T) {
 	}
 }
 
-// A worker may die between its result and its acknowledgement: the request that
-// comes again then has a result already, and must not reach the host.
+// A worker may die between its result and its acknowledgement: a redelivered request that has a
+// result must not reach the host.
 func TestRedeliveredRequestWithAResultIsDropped(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t, ignoreRobots)
@@ -296,7 +296,8 @@ func TestRequestsToAHostAreADelayApart(t *testing.T) {
 	}
 	wg.Wait()
 	s.handle1(delayed(s.url("/special/ok")), 1).wants(t, messages.OK)
-	// A busy machine may see the first one late, but none before the delays since the beginning.
+	// A busy machine may see the first one late, but none before the total delay since the
+	// beginning.
 	all := s.web.Requests()
 	if took := all[len(all)-1].At.Sub(began); took < time.Duration(len(all)-1)*time.Duration(someDelay) {
 		t.Errorf("%d requests in %s, the delay is %s", len(all), took, time.Duration(someDelay))

@@ -13,8 +13,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// TestRun goes through the streams: every request ends in one result, pages
-// and candidates are where they belong, FETCH is empty, and Run returns.
+// TestRun uses the streams: every request has one result, pages and candidates are in the right
+// streams, FETCH is empty, and Run returns.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)
@@ -82,7 +82,7 @@ func publish(t testing.TB, pub *stages.Publisher, req *messages.Request) {
 	}
 }
 
-// take reads the first n messages of a stream, those in batches too, waiting for them.
+// take reads the first n messages of a stream, including those in batches, and waits for them.
 func take(t testing.TB, b *stages.Bus, stream string, n int) []messages.BatchPart {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

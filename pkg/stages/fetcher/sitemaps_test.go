@@ -11,8 +11,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// The sitemaps of robots.txt are told to the frontier with the first result of
-// an origin, whoever fetched the file, and not again.
+// The sitemaps of robots.txt are sent to the frontier with the first result of an origin, whichever
+// fetcher fetched the file, and not again.
 func TestSitemapsOfRobotsAreFollowed(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Sitemaps = true })
@@ -39,7 +39,7 @@ func TestSitemapsAreLeftAloneByDefault(t *testing.T) {
 	}
 }
 
-// sitemapsWith fetches a page and returns what the frontier is told to fetch.
+// sitemapsWith fetches a page and returns the sitemaps sent to the frontier.
 func (s *fetcherFixture) sitemapsWith(url string) (urls []string) {
 	s.t.Helper()
 	m, req := requestMessage(url)
@@ -66,7 +66,8 @@ func (s *fetcherFixture) sitemapsWith(url string) (urls []string) {
 	return urls
 }
 
-// TestNamedTypesAreKept: a feed or sitemap is kept where a seed or robots.txt names it, and not where a page links to it.
+// TestNamedTypesAreKept: a feed or sitemap is accepted if a seed or robots.txt names it, and not if
+// a page links to it.
 func TestNamedTypesAreKept(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)

@@ -13,12 +13,12 @@ import (
 	"seine/pkg/stages/fetcher/httpclient"
 )
 
-// doubtful casts doubt on what is stored when the first request is on its way to
-// the host: the process stood still, or lost its connection to NATS.
+// doubtful makes stored messages suspect when a request is on its way to the host, as if the
+// process had stalled, or lost its connection to NATS.
 type doubtful struct {
 	exchanger
 	bus  *stages.Bus
-	at   int // which request, 0 is the first
+	at   int // index of the request, 0 for the first
 	asks int
 }
 
@@ -92,8 +92,8 @@ func TestRequestThatComesTwiceWaitsForItsResult(t *testing.T) {
 	}
 }
 
-// After a restart, all that FETCH holds is suspect: nobody else can have begun it since, so that one rest is enough for
-// all, whatever the number of workers.
+// After a restart, everything in FETCH is suspect. No other process can have begun it since, so one
+// delay is enough for all requests, whatever the number of workers.
 func TestHostsRestOnceAfterThoseThatAreGone(t *testing.T) { // reads a metric
 	s := newFetcherFixture(t, ignoreRobots)
 	answerWanted(t, s.bus, true)

@@ -7,8 +7,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A request of a crawl without a spec that can be used is not sent: how, is not known.
-// Its visit may be sent later. With a spec it is.
+// A request of a crawl without a usable spec is not sent, since its settings are unknown. Its visit
+// may be sent later, once there is a spec.
 func TestRequestOfACrawlThatStandsStillIsNotSent(t *testing.T) {
 	t.Parallel()
 	e := echoserver.New(t)

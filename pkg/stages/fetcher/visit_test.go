@@ -51,7 +51,7 @@ func TestConditionalRequests(t *testing.T) {
 		{"/", "x", "", messages.OK, `["x"] [] 4`},
 		{"/", "", "y", messages.OK, `[] ["y"] 4`},
 		{"/", `"é"`, "y", messages.OK, `["\"é\""] ["y"] 5`},
-		{"/", "", "", messages.OK, `[] [] 3`}, // nothing is left behind
+		{"/", "", "", messages.OK, `[] [] 3`}, // nothing is left over
 	} {
 		req := request(s.url(c.query))
 		req.ETag, req.LastModified = c.etag, c.modified
@@ -76,7 +76,7 @@ func TestConditionalRequests(t *testing.T) {
 	}
 }
 
-// A page says that it is as it was at the visit before, if the request tells of that.
+// A page is marked as unchanged if the request has the digest of the previous visit.
 func TestPageSaysThatItIsUnchanged(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)
@@ -96,8 +96,8 @@ func TestPageSaysThatItIsUnchanged(t *testing.T) {
 	}
 }
 
-// With gone: record, a record says that a page with records is gone, before the result does.
-// What only keeps the page away for now makes none.
+// With gone: record, a record reports that a page with records is gone, before the result does. A
+// temporary absence makes none.
 func TestPageThatIsGoneIsRecorded(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t, func(_ *Config, spec *crawlspec.Spec, _ *testweb.Config) { spec.Gone = crawlspec.WhenGoneRecord })
@@ -143,8 +143,8 @@ func TestPageThatIsGoneIsRecorded(t *testing.T) {
 	}
 }
 
-// Every partition is told of a page that is unchanged, if the frontier has asked for
-// that, before its result is sent.
+// All partitions are notified of an unchanged page, if the frontier requested that, before its
+// result is sent.
 func TestUnchangedPageIsToldToAllPartitions(t *testing.T) {
 	t.Parallel()
 	s := newFetcherFixture(t)
@@ -275,7 +275,7 @@ func TestRequestOfAnOlderFrontierIsAskedAbout(t *testing.T) {
 	}{
 		{5, false, true},
 		{5, false, true},
-		{0, false, true}, // does not say
+		{0, false, true}, // no epoch
 		{4, false, false},
 		{4, true, true},
 		{9, false, true},
@@ -318,7 +318,7 @@ func TestEpochsArePerPartition(t *testing.T) {
 	}
 }
 
-// sends makes a path of host 0 redirect to a location, or answer with a page.
+// sends makes a path of host 0 redirect to a location, or respond with a page.
 func (s *fetcherFixture) sends(path, location string, count *atomic.Int32) {
 	s.web.Handle(0, path, func(w http.ResponseWriter, r *http.Request) {
 		count.Add(1)
@@ -337,7 +337,7 @@ func TestRedirectToItselfIsFollowed(t *testing.T) {
 	s := newFetcherFixture(t, func(_ *Config, s *crawlspec.Spec, _ *testweb.Config) { s.Normalize.DropParameters = []string{"n"} })
 	for i, c := range []struct {
 		from      string
-		redirects map[string]string // path and where it leads, "" to a page
+		redirects map[string]string // paths and their targets, "" for a page
 		asked     int32
 		class     messages.Class
 		location  string
@@ -355,7 +355,7 @@ func TestRedirectToItselfIsFollowed(t *testing.T) {
 		{"/a9", map[string]string{"/a9": "/b9"}, 1, messages.Redirect, "/b9"},
 		{"/e/a", map[string]string{"/e/a": "a;jsessionid=1", "/e/a;jsessionid=1": "b"}, 2, messages.Redirect, "/e/b"},
 		{"/a10", map[string]string{"/a10": "//other.example/a10;jsessionid=1"}, 1, messages.Redirect, "http://other.example/a10;jsessionid=1"},
-		// What was sent under older rules is another URL by now.
+		// A URL sent under older rules is another URL now.
 		{"/a11?n=1", map[string]string{"/a11": "/a11"}, 1, messages.Redirect, "/a11"},
 		{"/a12", map[string]string{"/a12": "/a12;jsessionid=1", "/a12;jsessionid=1": "http://[::1"}, 2, messages.ClientError, ""},
 	} {
@@ -398,7 +398,7 @@ func TestRedirectToItselfObeys(t *testing.T) {
 	if h.wants(t, messages.RobotsDenied); h.Error != "robots.txt: Disallow: /*jsessionid" || other.Load() != 0 {
 		t.Errorf("%s, %d requests", h.Error, other.Load())
 	}
-	// The host rests in between, and the condition is that of the page.
+	// The host's delay is kept in between, and the validators are those of the page.
 	s.web.Handle(0, "/b", func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Has("PHPSESSID") && r.Header.Get("If-None-Match") == `"x"` {
 			w.WriteHeader(http.StatusNotModified)

@@ -27,7 +27,7 @@ func TestRequestsAreAsTheSpecSays(t *testing.T) {
 	const source = "sources:\n- hosts: ['http://127.0.0.1:PORT']\n  "
 	for name, c := range map[string]struct {
 		spec, path string
-		want       string // of the request, as show writes it
+		want       string // of the request, in the form of show
 		body       string
 	}{
 		"default": {"", "/a?b=c", "GET /a?b=c", ""},
@@ -76,7 +76,7 @@ func TestRequestsAreAsTheSpecSays(t *testing.T) {
 	}
 }
 
-// show writes what is not as in every request.
+// show writes the parts that differ from a default request.
 func show(r echoserver.Request) string {
 	var b strings.Builder
 	b.WriteString(r.Method + " " + r.RequestURI)
@@ -119,7 +119,7 @@ func TestSecretsComeFromFilesToo(t *testing.T) {
 	}
 }
 
-// What is missing is said, and nothing is sent without it.
+// The error names what is missing, and nothing is sent without it.
 func TestRequestThatCannotBeMade(t *testing.T) {
 	for name, c := range map[string]struct{ spec, path, want string }{
 		"no secret":    {"sources:\n- hosts: ['http://127.0.0.1:PORT']\n  auth: {bearer: '{secret:NOWHERE}'}", "/", "set SEINE_SECRET_NOWHERE"},
@@ -141,7 +141,7 @@ func TestRequestThatCannotBeMade(t *testing.T) {
 	}
 }
 
-// What one source lacks is no matter to the others.
+// A secret that one source lacks does not affect the others.
 func TestMissingSecretConcernsItsSourceOnly(t *testing.T) {
 	e := echoserver.New(t)
 	source := strings.Replace(e.URL, "127.0.0.1", "localhost", 1)
@@ -150,8 +150,8 @@ func TestMissingSecretConcernsItsSourceOnly(t *testing.T) {
 	s.get(source+"/").wants(t, messages.Misconfigured)
 }
 
-// Cookies are those of RFC 6265: of a host and a path, whatever the port. Values
-// go back as they came.
+// Cookies follow RFC 6265: they belong to a host and a path, whatever the port. Values are sent
+// back unchanged.
 func TestCookiesAreSentBack(t *testing.T) {
 	e := echoserver.New(t)
 	inner := e.Config.Handler
@@ -226,7 +226,7 @@ func port(text string) string {
 
 func sortedKeys(h http.Header) []string { return slices.Sorted(maps.Keys(h)) }
 
-// version is that in the default user agent.
+// version returns the version in the default user agent.
 func version() string {
 	v, _, _ := strings.Cut(strings.TrimPrefix(crawlspec.DefaultUserAgent, "seine/"), " ")
 	return v

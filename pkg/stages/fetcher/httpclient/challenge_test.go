@@ -15,8 +15,8 @@ import (
 
 const anubisPage = `<html><head><title>Making sure you're not a bot!</title><script id="anubis_challenge" type="application/json">{}</script></head><body></body></html>`
 
-// A challenge in the place of a page is no page: with any status, told by its header or
-// its body, packed or not, and with an archive too. What only looks like one is a page, and
+// A challenge in place of a page is not a page: with any status, recognised by its header or its
+// body, compressed or not, and with an archive too. A page that only looks like one is a page, and
 // an error without one an error.
 func TestChallengeIsNoPage(t *testing.T) {
 	var packed bytes.Buffer

@@ -13,8 +13,8 @@ import (
 
 const shownPage = "<!DOCTYPE html><title>shown</title>"
 
-// A header that is not as it should be is read as browsers read it: by the last type
-// that is one, otherwise by the bytes, and past codings that are none.
+// A faulty header is read as browsers read it: by the last valid type, otherwise by the bytes, and
+// ignoring values that are not codings.
 func TestPagesThatBrowsersShowAreKept(t *testing.T) {
 	t.Parallel()
 	zipped := string(packed(shownPage))

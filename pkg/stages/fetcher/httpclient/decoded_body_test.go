@@ -11,8 +11,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A body that came encoded is held decoded as long as there is memory for it, and its memory is used again from the moment at
-// which it is released, if it is not much.
+// A decoded body is held as long as there is memory for it. Its memory is reused as soon as it is
+// released, unless it is too large.
 func TestDecodedBodyIsHeldAsLongAsThereIsMemory(t *testing.T) {
 	for name, c := range map[string]struct {
 		size, memory int

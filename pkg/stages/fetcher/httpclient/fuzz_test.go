@@ -8,8 +8,8 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// FuzzTarget: the request line holds the path of the canonical URL and nothing
-// else, or the whole URL.
+// FuzzTarget checks that the request line holds only the path of the canonical URL, or the whole
+// URL.
 func FuzzTarget(f *testing.F) {
 	for _, path := range []string{"/", "//", "//a|b", "/%zz?%zz", "//%zz", "/a?b?c", "//a?|", "/*", "//*"} {
 		f.Add(path)
@@ -25,8 +25,8 @@ func FuzzTarget(f *testing.F) {
 	})
 }
 
-// FuzzHead: however a response is cut into reads, net/http gets the same bytes, and the same head is noted. The bytes of
-// the body are as they came, and a cleaned head is clean.
+// FuzzHead checks that net/http gets the same bytes, and the same head is recorded, however a
+// response is cut into reads. The bytes of the body are unchanged, and a cleaned head is clean.
 func FuzzHead(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody"), 3)
 	f.Add([]byte("\r\nHTTP/1.1 103 Early Hints\r\nno colon\r\n\r\n\nHTTP/1.1 200 OK\r\nA\xe2\x80\x90: b\r\n\r\nbody\r\nno colon\r\n\r\n"), 1)
@@ -57,7 +57,7 @@ func FuzzHead(f *testing.F) {
 	})
 }
 
-// received returns what net/http reads of a response that comes in pieces, and the head that is noted.
+// received returns what net/http reads of a response that arrives in pieces, and the recorded head.
 func received(response []byte, size int) (read, noted []byte) {
 	r := headReader{reading: true}
 	for rest := response; r.reading && len(rest) > 0; {

@@ -15,8 +15,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// guarded is a client that may go to 127.0.0.2 and nowhere else on this machine, and
-// asks a name server of its own.
+// guarded returns a client that may dial 127.0.0.2 and no other address of this machine, and
+// queries its own name server.
 func guarded(t *testing.T, s *nameserver.Server) *clientFixture {
 	t.Helper()
 	return newClientFixture(t, func(c *Config, spec *crawlspec.Spec) {
@@ -25,7 +25,7 @@ func guarded(t *testing.T, s *nameserver.Server) *clientFixture {
 	})
 }
 
-// A page on all addresses of this machine, to see which are dialled.
+// everywhere serves a page on all addresses of this machine, and records which are dialled.
 func everywhere(t *testing.T) (port string, dialled func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -49,8 +49,8 @@ func everywhere(t *testing.T) (port string, dialled func() []string) {
 	return port, func() []string { mu.Lock(); defer mu.Unlock(); return seen }
 }
 
-// A name that leads elsewhere when it is looked up again does not lead the crawl
-// there: the address that is dialled is the one that was checked.
+// A name that resolves to another address in a later look-up does not lead the crawl there: the
+// dialled address is the one that was checked.
 func TestRebindingIsRefused(t *testing.T) {
 	t.Parallel()
 	dns := nameserver.New(t)
@@ -63,7 +63,7 @@ func TestRebindingIsRefused(t *testing.T) {
 	}{
 		{[]string{"127.0.0.2"}, messages.OK},
 		{[]string{"127.0.0.1"}, messages.RefusedAddress},
-		{[]string{"127.0.0.1", "127.0.0.2"}, messages.OK}, // the one that may be dialled is
+		{[]string{"127.0.0.1", "127.0.0.2"}, messages.OK}, // the allowed address is dialled
 		{[]string{"10.0.0.1"}, messages.RefusedAddress},
 		{[]string{"169.254.169.254"}, messages.RefusedAddress},
 		{[]string{"::1"}, messages.RefusedAddress},

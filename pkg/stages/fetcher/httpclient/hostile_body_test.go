@@ -15,7 +15,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// hostileLengths lie about the length of a body, or send none that ends.
+// hostileLengths lie about the length of a body, or send one without end.
 var hostileLengths = []hostile{
 	{name: "longer than promised", serve: holds(okHead + twoBytes + "and more"), want: messages.OK, text: "ok"},
 	{name: "length of letters", serve: holds(okHead + "Content-Length: two\r\n\r\nok"), want: messages.ProtocolError, text: `bad Content-Length "two"`},
@@ -32,7 +32,7 @@ var hostileLengths = []hostile{
 	{name: "the same length twice", serve: holds(okHead + "Content-Length: 2\r\n" + twoBytes), want: messages.OK, text: "ok"},
 	// RFC 9112 6.3: the chunks count.
 	{name: "length and chunks", serve: holds(okHead + "Content-Length: 100\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), want: messages.OK, text: "ok"},
-	// RFC 9112 7 has no "identity" any more, and Go refuses it; browsers and curl ignore it.
+	// RFC 9112 7 no longer has "identity", and Go refuses it; browsers and curl ignore it.
 	{name: "identity, with a length", serve: holds(okHead + "Transfer-Encoding: identity\r\n" + twoBytes), want: messages.OK, text: "ok"},
 	{name: "identity, to the end", serve: says(okHead + "Transfer-Encoding: identity\r\n\r\nok"), want: messages.OK, text: "ok"},
 	{name: "unknown transfer coding", serve: holds(okHead + "Transfer-Encoding: gzip, chunked\r\n\r\n"), want: messages.ProtocolError, text: "unsupported transfer encoding"},
@@ -56,7 +56,7 @@ var hostileLengths = []hostile{
 
 const chunked = okHead + "Transfer-Encoding: chunked\r\n\r\n"
 
-// hostileChunks get the chunked coding wrong.
+// hostileChunks send an invalid chunked coding.
 var hostileChunks = []hostile{
 	{name: "chunk size of letters", serve: holds(chunked + "zz\r\nok\r\n"), want: messages.ProtocolError, text: "invalid byte in chunk length"},
 	{name: "negative chunk size", serve: holds(chunked + "-2\r\nok\r\n"), want: messages.ProtocolError, text: "invalid byte in chunk length"},
@@ -79,10 +79,10 @@ var hostileChunks = []hostile{
 	{name: "small chunks without end", serve: floods(chunked, "10\r\n0123456789abcdef\r\n"), bulk: true, want: messages.TooLarge, text: "over the limit of 2MiB"},
 }
 
-// bombSize is what each bomb becomes.
+// bombSize is the decompressed size of each bomb.
 const bombSize = 2 * hostileBody
 
-// bombs by coding. Several codings lie over one another.
+// bombs are compressed bodies by coding. Several codings are nested.
 var bombs = sync.OnceValue(func() map[string]string {
 	made := map[string]string{}
 	zeros := make([]byte, bombSize)
@@ -112,7 +112,7 @@ func encoded(name string, text []byte) string {
 	return b.String()
 }
 
-// bomb sends a small body that becomes a large one.
+// bomb sends a small body that decompresses to a large one.
 func bomb(codings string) func(*peer) {
 	return func(p *peer) {
 		body := bombs()[codings]
@@ -120,7 +120,7 @@ func bomb(codings string) func(*peer) {
 	}
 }
 
-// coded sends body as what was encoded.
+// coded sends body as encoded data.
 func coded(codings, body string) func(*peer) {
 	return holds(fmt.Sprintf("%sContent-Encoding: %s\r\nContent-Length: %d\r\n\r\n%s", okHead, codings, len(body), body))
 }
@@ -137,7 +137,7 @@ const (
 	zstdLastByte = "\x09\x00\x00x" // a raw block of one byte, the last one
 )
 
-// hostileCodings send what decompresses to too much, to nothing, or not at all.
+// hostileCodings send bodies that decompress to too much, to nothing, or not at all.
 var hostileCodings = []hostile{
 	{name: "gzip bomb", serve: bomb("gzip"), bulk: true, want: messages.TooLarge, text: "the body"},
 	{name: "deflate bomb", serve: bomb("deflate"), bulk: true, want: messages.TooLarge, text: "the body"},

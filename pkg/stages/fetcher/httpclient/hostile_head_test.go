@@ -12,7 +12,7 @@ const (
 	hints    = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
 )
 
-// hostileHeads answer with what is no header, or more of it than anyone wants.
+// hostileHeads respond with an invalid header, or an excessive one.
 var hostileHeads = []hostile{
 	// Status lines.
 	{name: "no HTTP", serve: holds("SSH-2.0-OpenSSH_9.6\r\n\r\n"), want: messages.ProtocolError, text: "malformed HTTP response"},
@@ -28,7 +28,7 @@ var hostileHeads = []hostile{
 	{name: "status -20", serve: holds("HTTP/1.1 -20 Less\r\n\r\n"), want: messages.ProtocolError, text: `malformed HTTP status code "-20"`},
 	{name: "status of letters", serve: holds("HTTP/1.1 two OK\r\n\r\n"), want: messages.ProtocolError, text: `malformed HTTP status code "two"`},
 	{name: "status line alone", serve: holds("HTTP/1.1\r\n\r\n"), want: messages.ProtocolError, text: "malformed HTTP response"},
-	// A version that does not exist is let pass: what follows is read as HTTP/1.1.
+	// A version that does not exist is accepted: the rest is read as HTTP/1.1.
 	{name: "HTTP/9.9", serve: holds("HTTP/9.9 200 OK\r\nContent-Type: text/html\r\n" + twoBytes), want: messages.OK, text: "ok"},
 
 	// Fields.
@@ -48,7 +48,7 @@ var hostileHeads = []hostile{
 	{name: "folded field", serve: holds(okHead + "X-Name: a\r\n\t b\r\n" + twoBytes), want: messages.OK, text: "ok"},
 	{name: "lines end in LF alone", serve: holds("HTTP/1.1 200 OK\nContent-Type: text/html\nContent-Length: 2\n\nok"), want: messages.OK, text: "ok"},
 
-	// Too much of it, or too slow.
+	// Too large, or too slow.
 	{name: "header byte by byte", serve: drips("", "HTTP/1.1 200 OK\r\nX-Slow: "+strings.Repeat("x", 1000)), set: shortFirstByte, want: messages.Timeout, text: "no response within 200ms"},
 	{name: "header stalls", serve: holds(okHead), set: shortFirstByte, want: messages.Timeout, text: "no response within 200ms"},
 	{name: "status line without end", serve: floods("HTTP/1.1 200 ", "x"), bulk: true, want: messages.TooLarge, text: "response header is over the limit"},
@@ -89,8 +89,7 @@ func redirects(fields string) func(*peer) {
 	return holds("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n" + fields + "\r\n")
 }
 
-// hostileEnds close the connection where that is of no use to anyone, or do
-// not answer at all.
+// hostileEnds close the connection at unsuitable points, or do not respond at all.
 var hostileEnds = []hostile{
 	{name: "nobody accepts", serve: nil, set: shortFirstByte, want: messages.Timeout, text: "no response within 200ms of the connection"},
 	{name: "nobody answers", serve: holds(""), set: shortFirstByte, want: messages.Timeout, text: "no response within 200ms of the connection"},

@@ -11,16 +11,15 @@ import (
 	"seine/pkg/messages"
 )
 
-// framer is a server's end of an HTTP/2 connection, which writes the frames it
-// likes. Errors of writing mean that the client has hung up, which is the end
-// of all cases, so nothing looks at them.
+// framer is a server's end of an HTTP/2 connection, which writes arbitrary frames. Write errors
+// mean that the client has hung up, which ends all cases, so they are not checked.
 type framer struct {
 	*http2.Framer
 	p      *peer
 	stream uint32 // of the latest request
 }
 
-// http2Server serves HTTP/2 as far as the client's preface, and no further.
+// http2Server serves HTTP/2 up to the client's preface, and then calls serve.
 func http2Server(serve func(*framer)) func(*peer) {
 	return session{issuer: authority, protos: []string{"h2"}}.over(func(p *peer) {
 		if _, err := io.ReadFull(p.in, make([]byte, len(http2.ClientPreface))); err != nil {
@@ -32,8 +31,8 @@ func http2Server(serve func(*framer)) func(*peer) {
 	})
 }
 
-// answers does what the protocol wants up to the first request, and then what
-// serve likes; then it waits for the client to hang up.
+// answers follows the protocol up to the first request, and then calls serve; then it waits for the
+// client to hang up.
 func answers(serve func(*framer)) func(*peer) {
 	return http2Server(func(f *framer) {
 		_ = f.WriteSettings()
@@ -44,7 +43,7 @@ func answers(serve func(*framer)) func(*peer) {
 	})
 }
 
-// drained is answers while what the client sends is read.
+// drained is answers while the client's data is read.
 func drained(serve func(*framer)) func(*peer) {
 	return answers(func(f *framer) {
 		done := make(chan struct{})
@@ -68,8 +67,8 @@ func (f *framer) request() bool {
 	}
 }
 
-// block encodes fields, name after name and value. Each stands for itself, so
-// that blocks can be repeated.
+// block encodes fields, given as names and values in turn. It uses no dynamic table, so that blocks
+// can be repeated.
 func block(fields ...string) []byte {
 	var b bytes.Buffer
 	for i := 0; i < len(fields); i += 2 {
@@ -83,14 +82,14 @@ func (f *framer) headers(end bool, fields ...string) {
 	_ = f.WriteHeaders(http2.HeadersFrameParam{StreamID: f.stream, BlockFragment: block(fields...), EndHeaders: true, EndStream: end})
 }
 
-// head begins an answer that is well, with what fields add.
+// head begins a valid response with additional fields.
 func (f *framer) head(fields ...string) {
 	f.headers(false, append([]string{":status", "200", "content-type", "text/html"}, fields...)...)
 }
 
 func (f *framer) data(end bool, text string) { _ = f.WriteData(f.stream, end, []byte(text)) }
 
-// page is a whole answer.
+// page is a complete response.
 func (f *framer) page() {
 	f.head()
 	f.data(true, "ok")
@@ -103,10 +102,10 @@ func untilGone(write func() error) {
 	}
 }
 
-// flood is how many frames come that ask for an answer each.
+// flood is the number of frames that each ask for an answer.
 const flood = 5000
 
-// hostileHTTP2 break the protocol, or keep to it in bad faith.
+// hostileHTTP2 break the protocol, or follow it in bad faith.
 var hostileHTTP2 = []hostile{
 	{name: "HTTP/2: silence", https: true, serve: http2Server(func(f *framer) { f.p.wait() }), set: shortFirstByte, want: messages.Timeout, text: "no response within 200ms"},
 	{name: "HTTP/2: no answer", https: true, serve: answers(func(*framer) {}), set: shortFirstByte, want: messages.Timeout, text: "no response within 200ms"},
@@ -134,7 +133,7 @@ var hostileHTTP2 = []hostile{
 	{name: "HTTP/2: closed without an answer", https: true, serve: answers(func(f *framer) { hangUp(f.p) }), want: messages.ProtocolError, text: "header was cut short"},
 	{name: "HTTP/2: reset without an answer", https: true, serve: answers(func(f *framer) { f.p.reset() }), want: messages.ProtocolError, or: messages.ConnectFailure},
 
-	// Refusals. The client may ask again, but not for ever.
+	// Refusals. The client may retry, but not without end.
 	{name: "HTTP/2: GOAWAY for each request", https: true, serve: answers(func(f *framer) {
 		_ = f.WriteGoAway(0, http2.ErrCodeNo, nil)
 	}), want: messages.ConnectFailure, text: "without a response"},

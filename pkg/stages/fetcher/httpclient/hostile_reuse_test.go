@@ -10,11 +10,10 @@ import (
 	"seine/pkg/messages"
 )
 
-// TestHostileAnswersDoNotPoisonTheNext: what comes behind a response is not
-// taken for the response to the next request, though both may go over one
-// connection.
+// TestHostileAnswersDoNotPoisonTheNext: data after a response is not taken for the response to the
+// next request, although both may use one connection.
 func TestHostileAnswersDoNotPoisonTheNext(t *testing.T) {
-	log.SetOutput(io.Discard) // net/http logs what comes unasked
+	log.SetOutput(io.Discard) // net/http logs unsolicited data
 	defer log.SetOutput(os.Stderr)
 	const rounds = 50
 	const poison = okHead + "Content-Length: 6\r\n\r\npoison"
@@ -49,7 +48,7 @@ func TestHostileAnswersDoNotPoisonTheNext(t *testing.T) {
 	}
 }
 
-// poisoned answers requests for /bad with bad, and others as they want.
+// poisoned answers requests for /bad with bad, and others as expected.
 func poisoned(bad string) func(*peer) {
 	return func(p *peer) {
 		for p.request() {

@@ -21,21 +21,21 @@ import (
 	"seine/pkg/messages"
 )
 
-// hostile is a server that wants to hurt, and what its client must make of it.
+// hostile is a malicious server, and the expected reaction of its client.
 type hostile struct {
 	name  string
-	serve func(*peer) // nil: nobody takes the connection off the backlog
+	serve func(*peer) // nil: nobody accepts the connection from the backlog
 	want  messages.Class
-	or    messages.Class          // as well, where it depends on what the client reads first
-	text  string                  // part of what a person reads; if all is well, the body or the target
-	set   func(*Config, *Request) // what is not as usual, above all the one limit that is short
+	or    messages.Class          // also allowed, if it depends on what the client reads first
+	text  string                  // part of the text for users; if all is well, the body or the target
+	set   func(*Config, *Request) // changes from the default, above all the one limit that is short
 	https bool
 	bulk  bool // sends or promises far more than may be kept
 }
 
-// Limits in these tests: a case that is to run into one sets that alone, so
-// that no slow machine takes one limit for another. All others are longer than
-// the guard, which only catches what hangs.
+// Limits in these tests. A case that should run into one sets only that one, so that no slow
+// machine runs into another limit. All others are longer than the guard, which only catches cases
+// that hang.
 const (
 	brief   = 200 * time.Millisecond
 	guard   = 10 * time.Second
@@ -52,17 +52,16 @@ func shortWrite(c *Config, a *Request)     { shortFirstByte(c, a); shortStall(c,
 func shortTotal(_ *Config, a *Request)     { a.Timeout = brief }
 func conditional(_ *Config, a *Request)    { a.ETag = `"old"` }
 
-// hostileCases are all of them: see the files of their own.
+// hostileCases returns the cases of all files.
 func hostileCases() []hostile {
 	return slices.Concat(hostileHeads, hostileEnds, hostileLengths, hostileChunks, hostileCodings, hostileTLS, hostileHTTP2)
 }
 
-// TestHostileServers: whatever a server does, the exchange ends, in the class
-// that says what to do next and with words that say why; and nothing of it is
-// left. It is not parallel to other tests, because it counts what the process
-// has open.
+// TestHostileServers: whatever a server does, the exchange ends with the right class and a text
+// with the reason, and leaves nothing open. It does not run in parallel with other tests, because
+// it counts the open resources of the process.
 func TestHostileServers(t *testing.T) {
-	log.SetOutput(io.Discard) // net/http logs what comes unasked
+	log.SetOutput(io.Discard) // net/http logs unsolicited data
 	defer log.SetOutput(os.Stderr)
 	before := openNow(t)
 	t.Run("servers", func(t *testing.T) {
@@ -76,8 +75,8 @@ func TestHostileServers(t *testing.T) {
 	before.wantBack(t)
 }
 
-// TestHostileServersGetLittleMemory: what a server sends without end is not
-// collected, and what it only promises is not made room for.
+// TestHostileServersGetLittleMemory: data without end is not collected, and no memory is reserved
+// for promised data.
 func TestHostileServersGetLittleMemory(t *testing.T) {
 	log.SetOutput(io.Discard)
 	defer log.SetOutput(os.Stderr)
@@ -99,7 +98,7 @@ func TestHostileServersGetLittleMemory(t *testing.T) {
 	}
 }
 
-// run lets the server do its worst once, then sees that the client hangs up.
+// run lets the server do its worst once, then checks that the client hangs up.
 func (h hostile) run(t *testing.T) {
 	seen := make(chan struct{})
 	srv := newHostileListener(t, h.serve, seen)
@@ -107,7 +106,7 @@ func (h hostile) run(t *testing.T) {
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotFirstResponseByte: sync.OnceFunc(func() { close(seen) })})
 	h.check(t, exchangeWithin(t, ctx, c, a))
 	srv.wantLeft(t, c)
-	if srv.accepted > maxTries+1 { // one may be on its way when the request is given up
+	if srv.accepted > maxTries+1 { // one may be in progress when the request is abandoned
 		t.Errorf("%d connections for one request", srv.accepted)
 	}
 }
@@ -136,7 +135,7 @@ func hostileAsk(url string) *Request {
 	return &Request{URL: url, Policy: privatePolicy, Timeout: patient, MaxBody: hostileBody}
 }
 
-// newTestClient trusts the authority of these tests, and no other.
+// newTestClient returns a client that trusts only the authority of these tests.
 func newTestClient(t *testing.T, cfg Config) *Client {
 	t.Helper()
 	c, err := New(cfg, nil, slog.New(slog.DiscardHandler))
@@ -198,7 +197,7 @@ func (h hostile) check(t *testing.T, r *Reply) {
 	}
 }
 
-// redirectEnd is what a fetcher makes of a redirect.
+// redirectEnd returns the outcome of a redirect as a fetcher determines it.
 func redirectEnd(r *Reply) (messages.Class, string) {
 	target, err := r.Target()
 	if err != nil {
@@ -207,22 +206,21 @@ func redirectEnd(r *Reply) (messages.Class, string) {
 	return messages.Redirect, target
 }
 
-// hostileListener is a listener that gives each connection to a hostile server.
+// hostileListener is a listener that passes each connection to a hostile server.
 type hostileListener struct {
 	net.Listener
 	accepting, conns sync.WaitGroup
-	accepted         int // read it when accepting is over
+	accepted         int // read it only when accepting is over
 }
 
-// peer is a server's end of one connection, which it may use as it likes; it is
-// closed when the server returns.
+// peer is a server's end of one connection, for any use; it is closed when the server returns.
 type peer struct {
 	net.Conn // raw, or the TLS session over it
 	in       *bufio.Reader
 	tcp      *net.TCPConn
 	line     string          // of the latest request
 	seen     <-chan struct{} // closed when the client has read the first byte of a response
-	cut      <-chan struct{} // closed when the test gives up
+	cut      <-chan struct{} // closed when the test is abandoned
 }
 
 func newHostileListener(t *testing.T, serve func(*peer), seen <-chan struct{}) *hostileListener {
@@ -240,7 +238,7 @@ func newHostileListener(t *testing.T, serve func(*peer), seen <-chan struct{}) *
 	return s
 }
 
-// stop lets nobody in any more.
+// stop accepts no more connections.
 func (l *hostileListener) stop() {
 	_ = l.Close()
 	l.accepting.Wait()
@@ -267,8 +265,8 @@ func (l *hostileListener) url(scheme, path string) string {
 	return scheme + "://" + l.Addr().String() + path
 }
 
-// wantLeft fails unless a client that is closed hangs up on all who still
-// listen. It closes what is idle, which a connection may become only later.
+// wantLeft fails unless a closed client hangs up on all remaining connections. It closes idle ones,
+// since a connection may become idle only later.
 func (l *hostileListener) wantLeft(t *testing.T, c *Client) {
 	t.Helper()
 	l.stop()
@@ -309,11 +307,11 @@ func (p *peer) say(text string) bool {
 	return err == nil
 }
 
-// wait is for the client to hang up.
+// wait waits for the client to hang up.
 func (p *peer) wait() { _, _ = io.Copy(io.Discard, p.in) }
 
-// waitSeen waits until the client has read the beginning of the response, which
-// a reset would take from it.
+// waitSeen waits until the client has read the beginning of the response, which a reset would
+// discard.
 func (p *peer) waitSeen() {
 	select {
 	case <-p.seen:
@@ -321,14 +319,14 @@ func (p *peer) waitSeen() {
 	}
 }
 
-// repeat says text until the client hangs up.
+// repeat sends text until the client hangs up.
 func (p *peer) repeat(text string) {
 	for p.say(text) {
 		continue
 	}
 }
 
-// drip says text byte by byte.
+// drip sends text byte by byte.
 func (p *peer) drip(text string) bool {
 	tick := time.NewTicker(brief / 20)
 	defer tick.Stop()
@@ -345,15 +343,15 @@ func (p *peer) drip(text string) bool {
 	return true
 }
 
-// reset ends the connection with RST in place of FIN.
+// reset ends the connection with RST instead of FIN.
 func (p *peer) reset() {
 	_ = p.tcp.SetLinger(0)
 	_ = p.tcp.Close()
 }
 
-// Servers that most cases are made of.
+// Servers that most cases consist of.
 
-// says answers with text and hangs up.
+// says responds with text and hangs up.
 func says(text string) func(*peer) {
 	return func(p *peer) {
 		if p.request() && p.say(text) {
@@ -363,7 +361,7 @@ func says(text string) func(*peer) {
 	}
 }
 
-// holds answers with text and keeps the connection open.
+// holds responds with text and keeps the connection open.
 func holds(text string) func(*peer) {
 	return func(p *peer) {
 		if p.request() && p.say(text) {
@@ -372,7 +370,7 @@ func holds(text string) func(*peer) {
 	}
 }
 
-// floods answers with head, then with more until the client hangs up.
+// floods responds with head, then with more until the client hangs up.
 func floods(head, more string) func(*peer) {
 	more = strings.Repeat(more, 1+4096/len(more))
 	return func(p *peer) {
@@ -382,7 +380,7 @@ func floods(head, more string) func(*peer) {
 	}
 }
 
-// drips answers with head, then with text byte by byte, over and over.
+// drips responds with head, then with text byte by byte, again and again.
 func drips(head, text string) func(*peer) {
 	return func(p *peer) {
 		if !p.request() || !p.say(head) {
@@ -394,7 +392,7 @@ func drips(head, text string) func(*peer) {
 	}
 }
 
-// resets answers with text and resets the connection when that was seen.
+// resets responds with text and resets the connection when the text was read.
 func resets(text string) func(*peer) {
 	return func(p *peer) {
 		if !p.request() || !p.say(text) {
@@ -407,12 +405,12 @@ func resets(text string) func(*peer) {
 	}
 }
 
-// open is what a process has open.
+// open is the number of open resources of a process.
 type open struct{ goroutines, files int }
 
 func openNow(t *testing.T) open {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") // the first one opens the poller, which stays
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the first one opens the poller, which stays open
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +427,7 @@ func count(t *testing.T) open {
 	return open{runtime.NumGoroutine(), len(files)}
 }
 
-// wantBack waits until no more is open than was before.
+// wantBack waits until no more is open than before.
 func (o open) wantBack(t *testing.T) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)

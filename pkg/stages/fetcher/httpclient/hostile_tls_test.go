@@ -40,8 +40,8 @@ func newIssuer() *issuer {
 	return i
 }
 
-// sign makes a certificate for 127.0.0.1, with what is changed; one of its own
-// as long as the issuer has none.
+// sign makes a certificate for 127.0.0.1, with some changes; a self-signed one if the issuer has no
+// certificate.
 func (i *issuer) sign(change func(*x509.Certificate)) tls.Certificate {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -70,7 +70,7 @@ func (i *issuer) sign(change func(*x509.Certificate)) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
-// session is a server's TLS with a certificate that is made when it is needed.
+// session is a server's TLS with a certificate that is made on demand.
 type session struct {
 	issuer func() *issuer
 	change func(*x509.Certificate)
@@ -78,7 +78,7 @@ type session struct {
 	protos []string
 }
 
-// over serves inside TLS. A handshake that fails ends it.
+// over serves inside TLS. A failed handshake ends it.
 func (s session) over(serve func(*peer)) func(*peer) {
 	return func(p *peer) {
 		i := &issuer{}
@@ -100,7 +100,7 @@ func (s session) over(serve func(*peer)) func(*peer) {
 
 func trusted(serve func(*peer)) func(*peer) { return session{issuer: authority}.over(serve) }
 
-// certified is a server whose one fault is its certificate.
+// certified is a server whose only fault is its certificate.
 func certified(by func() *issuer, change func(*x509.Certificate)) func(*peer) {
 	return session{issuer: by, change: change}.over(holds(okHead + twoBytes))
 }
@@ -109,7 +109,7 @@ func expired(c *x509.Certificate)   { c.NotAfter = time.Now().Add(-time.Minute) 
 func notYet(c *x509.Certificate)    { c.NotBefore = time.Now().Add(time.Minute) }
 func otherName(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"other.example"} }
 
-// afterHello waits for the client to begin the handshake, and answers with text.
+// afterHello waits for the client to begin the handshake, and responds with text.
 func afterHello(text string, then func(*peer)) func(*peer) {
 	return func(p *peer) {
 		if _, err := p.in.Peek(5); err == nil && p.say(text) {
@@ -123,10 +123,10 @@ func hangUp(p *peer) {
 	p.wait()
 }
 
-// half is the beginning of a record of a handshake, which says that more comes.
+// half is the beginning of a handshake record, which announces more data.
 const half = "\x16\x03\x03\x40\x00\x02"
 
-// hostileTLS do not come to a session that can be trusted, or break it.
+// hostileTLS do not reach a trusted session, or break it.
 var hostileTLS = []hostile{
 	{name: "TLS: silence", https: true, serve: (*peer).wait, set: shortHandshake, want: messages.TLSFailure, text: "TLS handshake was not done within 200ms"},
 	{name: "TLS: silence for the whole time", https: true, serve: (*peer).wait, set: func(c *Config, a *Request) {

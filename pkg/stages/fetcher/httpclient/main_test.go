@@ -29,12 +29,12 @@ func defaultConfig() (c Config) {
 	return c
 }
 
-// privatePolicy has a plain way to ask any host.
+// privatePolicy requests any host without special settings.
 var privatePolicy = &Policy{spec: new(crawlspec.Spec), others: &profile{
 	accepts: accepts(defaultConfig().Accept), headers: []http.Header{{"User-Agent": {"test/1.0"}, "Accept-Encoding": {contentcoding.Accept}}}, transport: transportKey{private: true},
 }}
 
-// clientFixture is a client that asks by a spec, and a web of its own.
+// clientFixture is a client with a spec, and its own test web.
 type clientFixture struct {
 	*Client
 	t      testing.TB
@@ -44,7 +44,7 @@ type clientFixture struct {
 	url    func(path string) string // of host 0
 }
 
-// newClientFixture returns a client that may go to loopback, and need not wait.
+// newClientFixture returns a client that may dial loopback, and has no delays.
 func newClientFixture(t testing.TB, options ...func(*Config, *crawlspec.Spec)) *clientFixture {
 	t.Helper()
 	cfg, spec := defaultConfig(), crawlspec.Default()
@@ -65,7 +65,7 @@ func newClientFixture(t testing.TB, options ...func(*Config, *crawlspec.Spec)) *
 	}
 }
 
-// withSpec is a client that asks by a spec that a person wrote.
+// withSpec returns a client with a spec in YAML.
 func withSpec(t testing.TB, yaml string, options ...func(*Config, *crawlspec.Spec)) *clientFixture {
 	t.Helper()
 	spec, err := specfile.Load("spec.yaml", []byte(yaml))
@@ -75,18 +75,18 @@ func withSpec(t testing.TB, yaml string, options ...func(*Config, *crawlspec.Spe
 	return newClientFixture(t, append(options, func(_ *Config, s *crawlspec.Spec) { *s = *spec })...)
 }
 
-// withPrivate is one that may go to loopback.
+// withPrivate returns a client that may dial loopback.
 func withPrivate(t testing.TB, yaml string, options ...func(*Config, *crawlspec.Spec)) *clientFixture {
 	t.Helper()
 	return withSpec(t, "allow_private: true\n"+yaml, options...)
 }
 
-// request returns a request for url as the spec has it.
+// request returns a request for url under the spec.
 func (f *clientFixture) request(url string) *Request {
 	return &Request{URL: url, Policy: f.policy, Timeout: 20 * time.Second, MaxBody: int64(f.spec.MaxBody)}
 }
 
-// do does a request, of which the reply is all that is left.
+// do sends a request, releases its body, and returns the reply.
 func (f *clientFixture) do(a *Request) *Reply {
 	f.t.Helper()
 	r, err := f.Do(context.Background(), a)
@@ -102,7 +102,7 @@ func (f *clientFixture) get(url string) *Reply {
 	return f.do(f.request(url))
 }
 
-// wants fails unless the reply has the class, and words that say why if that is needed.
+// wants fails unless the reply has the class, and a text with the reason if one is required.
 func (r *Reply) wants(t testing.TB, class messages.Class) {
 	t.Helper()
 	if r.Class != class {

@@ -10,14 +10,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// What a body no longer needs, once it is compressed or stored, others may have.
+// Memory that a body no longer needs after it is compressed or stored is available to others.
 func TestLoanShrinksWithItsBody(t *testing.T) {
 	m := newMemoryLimiter(4<<20, 2) // a share is 1 MiB, and the pool 2 MiB
 	a, b := m.lend(), m.lend()
 	if err := a.extend(t.Context(), 2<<20); err != nil {
 		t.Fatal(err)
 	}
-	a.shrink(3 << 20) // needs all of it
+	a.shrink(3 << 20) // it needs all of it
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := b.extend(ctx, 1); err == nil {
@@ -33,10 +33,10 @@ func TestLoanShrinksWithItsBody(t *testing.T) {
 	if !m.sem.TryAcquire(m.pool) {
 		t.Error("not all was given back")
 	}
-	new(memoryReservation).shrink(0) // of what was never sent
+	new(memoryReservation).shrink(0) // reservation of a request that was never sent
 }
 
-// A request that waits for memory does not fail for want of time.
+// A request that waits for memory does not time out.
 func TestSuspendedWatchCountsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())

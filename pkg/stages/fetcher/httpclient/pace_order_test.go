@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Requests that waited for the bound on all together come out of it close to
-// one another, and must not reach their host so.
+// Requests that waited for the global rate limit leave it close together, and must not reach their
+// host that way.
 func TestHostRestsBehindTheRateOfAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := defaultConfig()
 		cfg.Rate = 10
 		p := newRateLimiter(cfg)
 		p.requests.ReserveN(time.Now(), 1)
-		for range 100 { // to other hosts, before these
+		for range 100 { // to other hosts, before these requests
 			p.requests.ReserveN(time.Now(), 1)
 		}
 		a := Request{Spacing: time.Second}
@@ -29,8 +29,7 @@ func TestHostRestsBehindTheRateOfAll(t *testing.T) {
 	})
 }
 
-// A token that was due by the rest of the request before is none by a longer
-// one.
+// A request that would be due after the delay of the previous one is not due under a longer delay.
 func TestHostThatIsSlowedDownLaterRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newRateLimiter(defaultConfig())
@@ -42,7 +41,7 @@ func TestHostThatIsSlowedDownLaterRests(t *testing.T) {
 	})
 }
 
-// A request that stops waiting has not taken a turn.
+// A request that stops waiting has not used a turn.
 func TestWaitingForAHostEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newRateLimiter(defaultConfig())

@@ -13,13 +13,13 @@ import (
 	"seine/pkg/messages"
 )
 
-// What a site is sent for a page by the default spec, to the byte: build_request.go says where
-// each field comes from. Nothing else may be added to it by the way, by net/http or by us.
+// The exact bytes that a site receives for a page under the default spec: build_request.go
+// documents the source of each field. Neither net/http nor Seine may add anything else.
 func TestPlainGETHasExactlyTheseBytes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*Request)
-		added  string // behind the fields of every request
+		added  string // after the fields of every request
 	}{
 		"page":                           {func(*Request) {}, ""},
 		"robots.txt":                     {func(a *Request) { a.Robots = true }, ""},

@@ -53,8 +53,7 @@ func TestProxies(t *testing.T) {
 	}
 }
 
-// Several proxies take turns, one that is down rests, and the host hears of
-// neither.
+// Several proxies are used in turn, one that is down rests, and the host notices neither.
 func TestProxiesTakeTurns(t *testing.T) {
 	site := echoserver.New(t)
 	a, b := webproxy.NewHTTP(t), webproxy.NewHTTP(t)
@@ -77,8 +76,8 @@ func TestSourcesHaveTheirOwnProxies(t *testing.T) {
 	}
 }
 
-// A proxy is no way around the address guard: neither itself nor its target may
-// be where the crawl must not go.
+// A proxy does not bypass the address guard: neither the proxy nor its target may have a forbidden
+// address.
 func TestGuardHoldsForProxies(t *testing.T) {
 	t.Setenv("SEINE_SECRET_PROXY", webproxy.Password)
 	for scheme, p := range map[string]*webproxy.Proxy{"http": webproxy.NewHTTP(t), "socks5": webproxy.NewSOCKS(t)} {
@@ -100,8 +99,8 @@ func TestGuardHoldsForProxies(t *testing.T) {
 	}
 }
 
-// A proxy that a site has refused, or challenged, rests, and another takes its turn. The
-// only one that works is taken all the same; one that failed is not.
+// A proxy that a site has refused or challenged rests, and another takes its turn. If it is the
+// only one that works, it is used nevertheless; a proxy that failed is not.
 func TestRefusedProxyRests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := &proxy{key: "a"}, &proxy{key: "b"}
@@ -147,7 +146,7 @@ func TestRefusedProxyRests(t *testing.T) {
 	})
 }
 
-// The proxies of specs that are not used any more take no memory; those of a policy in use are shared.
+// The proxies of specs that are no longer used take no memory; those of a policy in use are shared.
 func TestProxiesOfFormerPoliciesAreDropped(t *testing.T) {
 	c := newClientFixture(t)
 	specOf := func(round, n int) *crawlspec.Spec {
@@ -176,7 +175,7 @@ func TestProxiesOfFormerPoliciesAreDropped(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// Transports are keyed by what a spec says; long keys do not add up.
+// Transports are keyed by settings of a spec; long keys do not accumulate.
 func TestPoolKeysAreBounded(t *testing.T) {
 	c := newClientFixture(t)
 	long := strings.Repeat("x", 1<<20)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// startsOf returns when requests to a host may be sent that come all at once.
+// startsOf returns the start times of requests to a host that arrive at the same time.
 func startsOf(t *testing.T, p *rateLimiter, host string, asks ...Request) []time.Duration {
 	t.Helper()
 	var mu sync.Mutex
@@ -47,7 +47,7 @@ func TestPaceOfAHost(t *testing.T) {
 				t.Errorf("%s: %v, want %v", host, got, c.want)
 			}
 		}
-		// It holds from one call to the next, and for each host alone.
+		// The limit holds from one call to the next, and for each host separately.
 		a := Request{Spacing: time.Second}
 		startsOf(t, p, "a.test", a)
 		time.Sleep(400 * ms)
@@ -57,7 +57,7 @@ func TestPaceOfAHost(t *testing.T) {
 		if got := startsOf(t, p, "a.test", a); got[0] != 600*ms {
 			t.Errorf("the same host: %v", got)
 		}
-		// What counts is the rest of the request to come, not that of the last.
+		// The delay of the coming request counts, not that of the last one.
 		time.Sleep(time.Second)
 		startsOf(t, p, "a.test", Request{Spacing: ms})
 		if got := startsOf(t, p, "a.test", a); got[0] != time.Second {

@@ -14,8 +14,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Cookies that scripts have set are kept, where the spec keeps any: for hosts that are asked as the page is, and none that an answer
-// has set, of which a later one may be kept already.
+// Cookies that scripts have set are kept, if the spec keeps any: only for hosts with the page's
+// access profile, and not those that a response has set, since a later one may be kept already.
 func TestCookiesOfScriptsAreKept(t *testing.T) {
 	c, err := New(defaultConfig(), nil, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -38,7 +38,8 @@ func TestCookiesOfScriptsAreKept(t *testing.T) {
 	}
 }
 
-// What is archived of a requisite has no secret and no credentials: not in its URL, its head, or its body, however that came.
+// An archived requisite contains no secrets and no credentials: neither in its URL nor in its head
+// or its body, whatever the encoding.
 func TestArchivedRequisiteHasNoSecrets(t *testing.T) {
 	t.Setenv("SEINE_SECRET_WORD", "s3cret-of-the-site")
 	c, err := New(defaultConfig(), nil, slog.New(slog.DiscardHandler))

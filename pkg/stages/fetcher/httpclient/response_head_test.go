@@ -28,8 +28,9 @@ var badHeads = []string{
 // badBody looks like the heads: none of its bytes may change.
 const badBody = "\r\n\r\nHTTP/1.1 200 OK\r\nno colon\r\nX\u2010Name: x\x00\r\n\r\n"
 
-// TestBadHeads_KeepAlive_PagesRead: on one connection, with TLS and without, one response after the other has a bad head, of any framing
-// and in pieces of any size. Each page is read, and archived as it came.
+// TestBadHeads_KeepAlive_PagesRead: on one connection, with TLS and without, successive responses
+// have bad heads, with any framing and in pieces of any size. Each page is read, and archived as
+// received.
 func TestBadHeads_KeepAlive_PagesRead(t *testing.T) {
 	t.Parallel()
 	framings := []string{
@@ -108,7 +109,7 @@ func keptAlive(replies []string, size int, connections *atomic.Int32) http.Handl
 	})
 }
 
-// TestBadHeads_Smuggling_Refused: what may hide where a body ends is refused as before.
+// TestBadHeads_Smuggling_Refused: fields that may hide the end of a body are refused as before.
 func TestBadHeads_Smuggling_Refused(t *testing.T) {
 	t.Parallel()
 	for _, fields := range []string{

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// hasty is a connection whose answer is read before Write returns. It takes so many bytes
-// of a request.
+// hasty is a connection whose response is read before Write returns. It accepts takes bytes of a
+// request.
 type hasty struct {
 	net.Conn
 	takes    int
@@ -22,7 +22,7 @@ func (h *hasty) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The request of an answer is known however soon the answer comes, and no more of it than
+// The request is recorded before its response, however soon that arrives, and only the part that
 // was sent.
 func TestRequestIsNotedBeforeItsAnswer(t *testing.T) {
 	const request, answer = "GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n\r\n"

@@ -92,8 +92,8 @@ func TestBrokenResponses(t *testing.T) {
 	}
 }
 
-// A connection that the server closes under a request makes net/http send it
-// again; the host may have seen the first, so the delay comes between.
+// If the server closes a connection during a request, net/http sends it again; the host may have
+// seen the first one, so the delay is kept between them.
 func TestRequestSentAgainWaitsOutTheDelay(t *testing.T) {
 	t.Parallel()
 	s := newClientFixture(t)
@@ -116,7 +116,7 @@ func TestRequestSentAgainWaitsOutTheDelay(t *testing.T) {
 	}
 }
 
-// A host that fails sees each request once, or its breaker's probe would be two.
+// A failing host receives each request once; otherwise its breaker's probe would be two requests.
 func TestRequestToAFailingHostIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	s := newClientFixture(t)
@@ -190,7 +190,7 @@ func TestTLS(t *testing.T) {
 	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
 	srv.StartTLS()
 	defer srv.Close()
-	s.get(srv.URL+"/").wants(t, messages.TLSFailure) // a certificate of nobody
+	s.get(srv.URL+"/").wants(t, messages.TLSFailure) // an unknown issuer
 
 	s.pools.tls.RootCAs = x509.NewCertPool()
 	s.pools.tls.RootCAs.AddCert(srv.Certificate())
@@ -356,7 +356,7 @@ func TestBandwidthAndRate(t *testing.T) {
 	t.Parallel()
 	s := newClientFixture(t, func(c *Config, _ *crawlspec.Spec) {
 		c.Bandwidth, c.Rate = 4<<20, 50
-		c.StallTimeout = crawlspec.Duration(50 * time.Millisecond) // waiting is not stalling
+		c.StallTimeout = crawlspec.Duration(50 * time.Millisecond) // waiting does not count as stalling
 	})
 	began := time.Now()
 	s.get(s.url("/special/big?mb=1")).wants(t, messages.OK)
