@@ -11,7 +11,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// batchOf joins records of one partition.
+// batchOf joins records into one batch message of partition 0.
 func batchOf(msgs ...*nats.Msg) *nats.Msg {
 	for _, m := range msgs {
 		m.Subject = messages.SubjectRecords("a", 0)
@@ -30,7 +30,7 @@ func TestRecordsOfBatchesAreWrittenOnce(t *testing.T) {
 	t.Parallel()
 	bus, cfg := startBus(t, false), testConfig(t)
 	publishInBatches(t, bus, "a", 0, 500)
-	publish(t, bus, "a", 100, 200) // again, alone and in other batches
+	publish(t, bus, "a", 100, 200) // duplicates, alone and in other batches
 	publishInBatches(t, bus, "a", 50, 330)
 	w := start(t, bus, cfg)
 	w.catchUp()

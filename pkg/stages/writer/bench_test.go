@@ -19,8 +19,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// pageRecord returns a record of about 8 KB of text with the skewed word
-// frequencies of one.
+// pageRecord returns a page record with about 8 KB of text, whose words have a skewed frequency
+// like natural text.
 func pageRecord(n int) *nats.Msg {
 	r := rand.New(rand.NewPCG(uint64(n), 7))
 	var text strings.Builder
@@ -38,8 +38,8 @@ func pageRecord(n int) *nats.Msg {
 
 var syllables = strings.Fields("the of and to in is ser ver tion ment able ing pre con der ter sta lo ri na mo ke po li du fa gen his kla wer")
 
-// BenchmarkWrite reads records that are in the stream, and writes them; plain
-// compresses the same bytes and does nothing else.
+// BenchmarkWrite reads records from the stream and writes them. plain only compresses the same
+// bytes.
 func BenchmarkWrite(b *testing.B) {
 	const records = 30000
 	msgs := make([]*nats.Msg, records)
@@ -92,7 +92,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// itemRecord returns a record of a rule of some 400 bytes with a key: one of ten of its page.
+// itemRecord returns a record of a rule, about 400 bytes with a key. Each page has ten of them.
 func itemRecord(n, round int) *nats.Msg {
 	page := n / 10
 	visit := messages.Visit{URL: messages.HashURL(fmt.Sprint(page)), Round: uint64(round + 1)}
@@ -102,11 +102,12 @@ func itemRecord(n, round int) *nats.Msg {
 	return messages.RecordMsg("bench", page%partitions, fmt.Sprint(messages.VisitID("bench", visit), ".product.", n%10), line)
 }
 
-// outputLoads are what is written to a database: new pages, known pages, new items and known items, of which some have changed.
+// outputLoads are the database loads: new pages, known pages, new items, and known items of which
+// some have changed.
 var outputLoads = []string{"new", "known", "new items", "known items"}
 
-// BenchmarkOutput writes the same records to every place: as new pages, and into databases
-// again as pages that are known.
+// BenchmarkOutput writes the same records to every kind of output: as new pages, and into databases
+// also as known pages.
 func BenchmarkOutput(b *testing.B) {
 	const records = 10000
 	b.Run("directory", func(b *testing.B) { benchmarkOutput(b, records, "new", func() Config { return testConfig(b) }) })
@@ -165,11 +166,11 @@ func benchmarkOutput(b *testing.B, records int, pages string, place func() Confi
 		}
 		b.ReportMetric(float64(records)/took.Seconds(), "records/s")
 		b.ReportMetric(float64(cpu.Microseconds())/float64(records), "CPU-µs/record")
-		b.ReportMetric(float64(cpu)/float64(making), "CPU/making") // what a busy machine does to one it does to the other
+		b.ReportMetric(float64(cpu)/float64(making), "CPU/making") // cancels out the effect of a busy machine
 	})
 }
 
-// cpuTime is the CPU time of this process.
+// cpuTime returns the CPU time of this process.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

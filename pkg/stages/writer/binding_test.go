@@ -17,7 +17,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// runs returns the error of a writer that stops as soon as it has opened everything.
+// runs runs a writer until it has opened everything, stops it and returns its error.
 func runs(t *testing.T, w *Writer) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -38,13 +38,13 @@ func runs(t *testing.T, w *Writer) error {
 	}
 }
 
-// Two writers of one name and two places would each have a part of the output: the
-// second is refused and told where the name is bound, and makes nothing there.
+// Two writers with one name and two outputs would each have a part of the records. The second is
+// refused with the output to which the name is bound, and creates nothing in its own.
 func TestNameIsBoundToOnePlaceAndForm(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
 	publish(t, bus, "a", 0, 40)
-	natstest.Send(t, bus.JS, "seine.results.a.0", 1) // or a writer of results is done before it has looked
+	natstest.Send(t, bus.JS, "seine.results.a.0", 1) // otherwise a writer of results finishes before it has checked
 	cfg := testConfig(t)
 	try := func(change func(*Config)) error {
 		t.Helper()
@@ -97,8 +97,8 @@ func TestNameIsBoundToOnePlaceAndForm(t *testing.T) {
 	wantExactly(t, cfg, map[string]int{"a": 40})
 }
 
-// The same place may be mounted elsewhere, or have been moved. What has its path and is
-// another one is refused.
+// An output may be mounted elsewhere or have been moved. A different output with the same path is
+// refused.
 func TestPlaceIsTheSameWhereverItIs(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -135,7 +135,7 @@ func TestPlaceIsTheSameWhereverItIs(t *testing.T) {
 	wantExactly(t, cfg, map[string]int{"a": 40})
 }
 
-// A writer that runs ends when its name is bound to something else.
+// A running writer stops when its name is bound to another output.
 func TestWriterEndsWhenItsNameIsBoundElsewhere(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -153,7 +153,7 @@ func TestWriterEndsWhenItsNameIsBoundElsewhere(t *testing.T) {
 	wantExactly(t, cfg, map[string]int{"a": 40})
 }
 
-// Each kind of place has a name of its own, which stays.
+// Each kind of output has an identity of its own, which does not change.
 func TestPlacesHaveNames(t *testing.T) {
 	t.Parallel()
 	s3server.SetCredentials()
@@ -195,7 +195,7 @@ func TestPlacesHaveNames(t *testing.T) {
 	}
 }
 
-// What a binding tells has no password in it.
+// A stored binding contains no password.
 func TestBindingHasNoPassword(t *testing.T) {
 	t.Parallel()
 	c := DefaultConfig()

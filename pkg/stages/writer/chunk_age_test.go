@@ -7,8 +7,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A chunk of a slow stream is left open beyond the default age, once. An age that was given is kept, and so is the
-// default where there is no file of many records.
+// A chunk of a slow stream is left open once beyond the default age. A configured age is kept. So
+// is the default for outputs without files of many records.
 func TestAgeOfChunksFollowsThePace(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -24,7 +24,7 @@ func TestAgeOfChunksFollowsThePace(t *testing.T) {
 		"slow Parquet":       {func(c *Config) { c.Format = "parquet" }, 1, true},
 		"slow objects":       {func(c *Config) { c.Format = "objects" }, 1, false},
 		"slow rows":          {func(c *Config) { c.Out = "sqlite:" + t.TempDir() + "/x.db" }, 1, false},
-		"a slow archive":     {func(c *Config) { c.From, c.Format = "pages", "warc.gz" }, 1, false}, // has that age always
+		"a slow archive":     {func(c *Config) { c.From, c.Format = "pages", "warc.gz" }, 1, false}, // always has that age
 		"a slow request log": {func(c *Config) { c.From = "results" }, 1, true},
 	} {
 		cfg := testConfig(t)

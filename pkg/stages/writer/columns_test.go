@@ -29,8 +29,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// rowsOf returns the records that were made by record of a chunk with columns: the
-// crawl is in one, and what the spec knows nothing of in the last.
+// rowsOf returns the JSON records that record made, from a chunk with columns: one column has the
+// crawl, the last one the fields that the spec does not define.
 func rowsOf(t testing.TB, r io.Reader, name string) (lines []string) {
 	t.Helper()
 	for _, row := range tableOf(t, r, name) {
@@ -43,8 +43,7 @@ func rowsOf(t testing.TB, r io.Reader, name string) (lines []string) {
 	return lines
 }
 
-// tableOf returns the rows of a chunk, as texts by column, without those that are
-// empty.
+// tableOf returns the rows of a chunk as strings by column, without empty values.
 func tableOf(t testing.TB, r io.Reader, name string) []map[string]string {
 	t.Helper()
 	switch {
@@ -100,8 +99,7 @@ func parquetRows(t testing.TB, data []byte) (rows []map[string]string) {
 	}
 }
 
-// A crawl has the columns that its spec says, for each kind of record, and those of
-// the spec as it is when the file begins.
+// Each kind of record has the columns of the crawl's spec, as it is when the file begins.
 func TestColumnsAreThoseOfTheSpec(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -151,8 +149,9 @@ func TestColumnsAreThoseOfTheSpec(t *testing.T) {
 	}
 }
 
-// The spec of a kind changes its mind, and another crawl has the kind too. Each file has all columns of those before it,
-// with types that fit their values, so DuckDB reads all files as one table: with the columns of the first file, or of all.
+// The spec of a kind changes, and another crawl has the same kind. Each file has all columns of the
+// files before it, with types that fit their values. So DuckDB reads all files as one table: with
+// the columns of the first file, or of all.
 func TestFilesOfAKindHaveOneSchema(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -170,7 +169,7 @@ func TestFilesOfAKindHaveOneSchema(t *testing.T) {
 		check(t, err)
 		_, err = specs.Put(t.Context(), v.crawl, spec)
 		check(t, err)
-		cfg.State = filepath.Join(t.TempDir(), "state") // it is on another machine
+		cfg.State = filepath.Join(t.TempDir(), "state") // as on another machine
 		w := start(t, bus, cfg)
 		m := record(v.crawl, n*partitions, 0)
 		m.Data = fmt.Appendf(nil, `{"kind":"product","url":"u","key":"%d",%s}`, n, v.record)
@@ -194,7 +193,7 @@ func TestFilesOfAKindHaveOneSchema(t *testing.T) {
 	}
 }
 
-// productRows returns the rows of products, without what is the same in all.
+// productRows returns the rows of products, without the parts that all rows share.
 func productRows(t testing.TB, cfg Config) []string {
 	t.Helper()
 	rows := rowsOfKind(t, cfg, "product")
@@ -204,8 +203,8 @@ func productRows(t testing.TB, cfg Config) []string {
 	return rows
 }
 
-// rowsOfKind returns the rows of all committed files of a kind, in order, each with
-// its columns by name.
+// rowsOfKind returns the rows of all committed files of a kind in order, each as values by column
+// name.
 func rowsOfKind(t testing.TB, cfg Config, kind string) (rows []string) {
 	t.Helper()
 	commits, err := cfg.ReadCommits()
@@ -231,7 +230,7 @@ func rowsOfKind(t testing.TB, cfg Config, kind string) (rows []string) {
 	return rows
 }
 
-// Results have columns of their own.
+// Results have their own columns.
 func TestResultsInColumns(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -252,7 +251,7 @@ func TestResultsInColumns(t *testing.T) {
 	}
 }
 
-// A file that was cut off before its commit is made again with the same bytes.
+// A file cut off before its commit is written again with the same bytes.
 func TestTableIsTheSameAfterACrash(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"csv.zst", "parquet"} {

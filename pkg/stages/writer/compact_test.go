@@ -27,7 +27,8 @@ func compactionOf(cfg Config) CompactOptions {
 	return CompactOptions{Out: cfg.Out, Name: cfg.Name, S3: cfg.S3, Log: quiet()}
 }
 
-// wantCompacted checks that an output has every record once, and how many files it has.
+// wantCompacted checks that an output has every record once, and has the given number of files if
+// it is positive.
 func wantCompacted(t testing.TB, cfg Config, n, files int) {
 	t.Helper()
 	wantExactly(t, cfg, map[string]int{"a": n, "b": n})
@@ -46,8 +47,9 @@ func wantCompacted(t testing.TB, cfg Config, n, files int) {
 	}
 }
 
-// Merged files have the records of their parts, in order, in each format and place; a second compaction finds nothing
-// to do; a writer goes on where it was; what it adds is merged with the rest.
+// Merged files have the records of their parts in order, in each format and output. A second
+// compaction finds nothing to do. A writer continues where it stopped, and its new files are merged
+// with the rest.
 func TestCompact(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"jsonl", "jsonl.gz", "jsonl.zst", "json", "csv", "csv.gz", "csv.zst", "parquet", "S3", "S3 parquet"} {
@@ -65,7 +67,7 @@ func TestCompact(t *testing.T) {
 			w.catchUp()
 			w.end()
 			before := byCrawl(committed(t, cfg))
-			files := 2 * partitions // one for each crawl
+			files := 2 * partitions // one per partition and crawl
 			got, err := Compact(t.Context(), compactionOf(cfg))
 			check(t, err)
 			if got.Made != files || got.Merged <= files || got.Left != 0 || got.Bytes == 0 {
@@ -83,7 +85,7 @@ func TestCompact(t *testing.T) {
 			if got, err = Compact(t.Context(), compactionOf(cfg)); err != nil || got.Made != 0 || got.Left != files {
 				t.Errorf("a second time it did %+v, %v", got, err)
 			}
-			publish(t, bus, "a", 140, 200) // some again
+			publish(t, bus, "a", 140, 200) // some are duplicates
 			publish(t, bus, "b", 150, 200)
 			check(t, os.RemoveAll(filepath.Join(cfg.State, "identities")))
 			w = start(t, bus, cfg)
@@ -97,7 +99,7 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// byCrawl are lines by crawl.
+// byCrawl groups lines by crawl.
 func byCrawl(lines []string) map[string][]string {
 	all := make(map[string][]string)
 	for _, line := range lines {
@@ -110,14 +112,14 @@ func byCrawl(lines []string) map[string][]string {
 	return all
 }
 
-// Merges have bounds, and begin where they began before, whatever was merged.
+// Merges are bounded, and begin at the same files, whatever was merged before.
 func TestCompactBounds(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
 	cfg.ChunkRecords = 10
 	written(t, cfg, 400)
 	o := compactionOf(cfg)
-	o.bytes = 12_000 // some 50 records
+	o.bytes = 12_000 // about 50 records
 	_, err := Compact(t.Context(), o)
 	check(t, err)
 	wantCompacted(t, cfg, 400, 0)
@@ -133,7 +135,7 @@ func TestCompactBounds(t *testing.T) {
 	}
 	kept := len(all)
 	cfg.State = filepath.Join(t.TempDir(), "other")
-	written(t, cfg, 400) // of another stream, so under other names
+	written(t, cfg, 400) // of another stream, so with other file names
 	_, err = Compact(t.Context(), o)
 	check(t, err)
 	again, err := cfg.ReadCommits()
@@ -148,7 +150,7 @@ func TestCompactBounds(t *testing.T) {
 	}
 }
 
-// What cannot be merged safely is left as it is.
+// Compaction leaves files alone that it cannot merge safely.
 func TestCompactLeavesAlone(t *testing.T) {
 	t.Parallel()
 	for name, adapt := range map[string]func(Config) Config{
@@ -184,7 +186,7 @@ func TestCompactLeavesAlone(t *testing.T) {
 	}
 }
 
-// A damaged part is not merged, and two compactions of a directory are not at work at a time.
+// A damaged part is not merged, and two compactions of a directory do not run at the same time.
 func TestCompactRefusals(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -216,8 +218,8 @@ func TestCompactRefusals(t *testing.T) {
 	wantCompacted(t, cfg, 60, 2*partitions)
 }
 
-// An export goes on where it was, although what it has exported is merged with later records since, and may itself be
-// merged.
+// An export continues where it stopped, although the exported files have since been merged with
+// later records. Its own output can be merged, too.
 func TestExportOfMergedFiles(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
@@ -244,7 +246,7 @@ func TestExportOfMergedFiles(t *testing.T) {
 	}
 }
 
-// Environment of a child process, which is a compaction.
+// Environment of a child process that runs a compaction.
 const envCompact = "SEINE_TEST_COMPACT" // the writer, as JSON
 
 func compactChild() int {
@@ -271,7 +273,7 @@ func startCompact(t *testing.T, cfg Config, env ...string) *exec.Cmd {
 	return c
 }
 
-// partitionsToMerge counts the partitions whose last entry is no merge.
+// partitionsToMerge counts the partitions whose last entry is not a merge.
 func partitionsToMerge(cfg Config) (n int) {
 	all, err := cfg.ReadCommits()
 	for i, c := range all {
@@ -287,8 +289,9 @@ var compactSteps = []string{
 	output.StepCommitted, output.StepRemoved,
 }
 
-// Compactions are killed at each step and at random moments, while a writer adds records and is killed, too. After
-// each kill readers find every record that was committed, once; in the end all are there, once.
+// Compactions are killed at each step and at random moments, while a writer adds records and is
+// killed, too. After each kill readers find every committed record once. At the end they find all
+// records once.
 func TestCrashOfCompaction(t *testing.T) {
 	slow.Skip(t)
 	if withRace {
@@ -343,7 +346,7 @@ func TestCrashOfCompaction(t *testing.T) {
 				}
 				seen = now
 			}
-			kill("none") // so that there is something to merge
+			kill("none") // leaves something to merge
 			for _, step := range append(compactSteps, "", "", "", "") {
 				kill(step)
 			}
@@ -357,7 +360,8 @@ func TestCrashOfCompaction(t *testing.T) {
 	}
 }
 
-// Compactions of one place in S3 at the same time, with a writer at work: some may fail, and no record is lost or twice.
+// Compactions of one S3 output run at the same time as a writer. Some may fail, and no record is
+// lost or duplicated.
 func TestCompactionsBesideEachOther(t *testing.T) {
 	slow.Skip(t)
 	cfg := onS3(t, s3server.Start(t))
@@ -380,7 +384,7 @@ func TestCompactionsBesideEachOther(t *testing.T) {
 	wantCompacted(t, cfg, 400, 2*partitions)
 }
 
-// An owner that was frozen before entries were merged cannot commit in their place.
+// An owner that was suspended before entries were merged cannot commit in their place.
 func TestFrozenOwnerAfterMerge(t *testing.T) {
 	t.Parallel()
 	for name, cfg := range map[string]Config{"S3": onS3(t, s3server.Start(t)), "directory": testConfig(t)} {
@@ -407,7 +411,8 @@ func TestFrozenOwnerAfterMerge(t *testing.T) {
 	}
 }
 
-// A compaction that ends at any step leaves an output that is sound, and what it leaves the next one removes.
+// A compaction interrupted at any step leaves a sound output. The next compaction removes its
+// leftovers.
 func TestCompactCutAtEachStep(t *testing.T) {
 	t.Parallel()
 	for _, step := range compactSteps {

@@ -15,17 +15,17 @@ import (
 	"seine/pkg/stages"
 )
 
-// crashTarget is a place, and what is written there.
+// crashTarget is an output and the content written to it.
 type crashTarget struct {
-	what  string // of contents
+	what  string // key of contents
 	where string
 	place func(t *testing.T) Config
-	// steps are those that its commit has; none are all of a directory.
+	// steps are the steps of its commits. Nil means all steps of a directory.
 	steps []string
-	// want checks more than its content does.
+	// want runs further checks besides those of the content.
 	want func(t testing.TB, cfg Config, want map[string]int)
-	// rounds is how often a process is killed at each step, and four times as
-	// often at random.
+	// rounds is how often a process is killed at each step. It is killed four times as often at
+	// random moments.
 	rounds int
 }
 
@@ -50,9 +50,8 @@ func inS3(t *testing.T) Config        { return onS3(t, s3server.Start(t)) }
 func inSQLite(t *testing.T) Config    { return onSQLite(t) }
 func inPostgres(t *testing.T) Config  { return onPostgres(t, pgserver.Start(t)) }
 
-// The crash table: processes are killed, one after the other, at every step of a
-// commit and at random moments, while records come in. What they leave to each
-// other and to the last one must be every record, once.
+// In the crash table, processes are killed one after the other at every step of a commit and at
+// random moments, while records arrive. Together they must leave every record once.
 func TestCrashTable(t *testing.T) {
 	slow.Skip(t)
 	if withRace {
@@ -93,7 +92,7 @@ func crashes(t *testing.T, o crashTarget, total *tally) {
 		c := startChild(t, bus.NC.ConnectedUrl(), cfg, envStep+"="+step)
 		feed.some()
 		if step == "" {
-			<-time.After(time.Duration(20+rand.IntN(180)) * time.Millisecond) // the moment is the test
+			<-time.After(time.Duration(20+rand.IntN(180)) * time.Millisecond) // the test needs a random delay
 			_ = c.Process.Signal(syscall.SIGKILL)
 		}
 		wantKilled(t, c, step)
@@ -117,7 +116,7 @@ func crashes(t *testing.T, o crashTarget, total *tally) {
 	wantTidy(t, cfg)
 }
 
-// feeder publishes records, ever more of them.
+// feeder publishes more and more records.
 type feeder struct {
 	bus  *stages.Bus
 	t    *testing.T
@@ -125,7 +124,7 @@ type feeder struct {
 	n    int
 }
 
-// some publishes enough for a few commits of each partition.
+// some publishes enough records for a few commits of each partition.
 func (f *feeder) some() {
 	to := f.n + 200
 	f.what.publish(f.t, f.bus, "a", f.n, to)

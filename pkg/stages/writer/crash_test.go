@@ -29,16 +29,16 @@ var steps = []string{
 	output.StepEntrySynced, output.StepEntryRenamed, output.StepCommitted, output.StepAcked, output.StepIndexed,
 }
 
-// rowSteps are those of a commit to a database.
+// rowSteps are the steps of a commit to a database.
 var rowSteps = []string{
 	output.StepWrite, output.StepAppended, output.StepFinished,
 	sqlsink.StepBegun, sqlsink.StepEntry, sqlsink.StepRows, output.StepEntrySynced, output.StepEntryRenamed,
 	output.StepCommitted, output.StepAcked, output.StepIndexed,
 }
 
-// A copy of the output directory, taken between two steps of a commit, is what
-// a kill there leaves. A writer that goes on from it must end with every record
-// once, with and without the index that the killed one had.
+// A copy of the output directory taken between two steps of a commit is in the state that a kill at
+// that point leaves. A writer that continues from it must end with every record once, with and
+// without the index of the killed writer.
 func TestCrashBetweenSteps(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
@@ -63,7 +63,7 @@ func crashAt(t *testing.T, c content, step string, keepIndex bool) {
 	killed := filepath.Join(t.TempDir(), "killed")
 	var once sync.Once
 	reached := make(chan struct{})
-	var mu sync.Mutex // the other partitions stand still while the copy is made
+	var mu sync.Mutex // blocks the other partitions during the copy
 	passed := 0
 	first := start(t, bus, cfg, func(w *Writer) {
 		w.minWait, w.maxWait = time.Hour, time.Hour
@@ -104,8 +104,8 @@ func crashAt(t *testing.T, c content, step string, keepIndex bool) {
 	wantTidy(t, cfg)
 }
 
-// copyOut copies an output directory in which nothing is committed meanwhile. A partition that
-// is being taken writes its owner, under another name at first.
+// copyOut copies an output directory in which nothing is committed meanwhile. It retries on missing
+// files: a partition that is being acquired writes its owner file under a temporary name first.
 func copyOut(t *testing.T, to, from string) {
 	err := os.CopyFS(to, os.DirFS(from))
 	for errors.Is(err, fs.ErrNotExist) {
@@ -118,18 +118,18 @@ func copyOut(t *testing.T, to, from string) {
 	}
 }
 
-// content is what a writer is tested with.
+// content is a kind of output content to test a writer with.
 type content struct {
 	config  func(Config) Config
 	publish func(t testing.TB, bus *stages.Bus, crawl string, from, to int)
-	want    func(t testing.TB, cfg Config, want map[string]int) // that each is there once
-	a, b    int                                                 // how many of each crawl, where that is free
-	// keepIndex are the cases of a killed writer: whether it left its index behind.
+	want    func(t testing.TB, cfg Config, want map[string]int) // checks that each is there once
+	a, b    int                                                 // records of each crawl, where the number is free
+	// keepIndex lists the cases of a killed writer: whether its index is kept.
 	keepIndex []bool
 }
 
-// contents are what a writer that is killed makes. What is left of the index has
-// nothing to do with what is in the files, so one of them tells about that.
+// contents are the contents that killed writers write. The state of the index is independent of the
+// files, so one content tests both cases.
 var contents = map[string]content{
 	"records": {plainConfig, publish, wantExactly, 300, 130, []bool{false, true}},
 	"batches": {plainConfig, publishInBatches, wantExactly, 300, 130, []bool{false, true}},
@@ -168,12 +168,12 @@ func encryptedSlots(c Config) Config {
 
 var errCut = errors.New("cut here")
 
-// Environment of a child process, which is a writer.
+// Environment of a child process that runs a writer.
 const (
 	envChild  = "SEINE_TEST_WRITER_URL"
 	envConfig = "SEINE_TEST_WRITER_CONFIG" // as JSON
-	envStep   = "SEINE_TEST_WRITER_STEP"   // where it kills itself, the third time
-	envHeap   = "SEINE_TEST_WRITER_HEAP"   // a file for the most that its heap had, in bytes
+	envStep   = "SEINE_TEST_WRITER_STEP"   // where it kills itself the third time
+	envHeap   = "SEINE_TEST_WRITER_HEAP"   // a file for the peak size of its heap, in bytes
 )
 
 func child() int {
@@ -203,8 +203,7 @@ func child() int {
 	return 0
 }
 
-// watchHeap notes the most that the heap has, until the function that it returns is
-// called.
+// watchHeap records the peak size of the heap until the returned function is called.
 func watchHeap(file string) (stop func()) {
 	if file == "" {
 		return func() {}
@@ -237,7 +236,7 @@ func killAt(step string) output.Hook {
 	return func(at string) error {
 		if at == step && passed.Add(1) >= 3 {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {} // until the signal is there
+			select {} // wait for the signal
 		}
 		return nil
 	}

@@ -25,14 +25,14 @@ import (
 	"seine/pkg/stages"
 )
 
-// onSQLite returns a configuration whose output is a file of SQLite.
+// onSQLite returns a configuration whose output is a SQLite file.
 func onSQLite(t testing.TB) Config {
 	c := testConfig(t)
 	c.Out = sqlite.Scheme + filepath.Join(t.TempDir(), "crawl.db")
 	return c
 }
 
-// onPostgres returns a configuration whose output is in a database of its own.
+// onPostgres returns a configuration whose output is in its own database.
 func onPostgres(t testing.TB, s *pgserver.Server) Config {
 	c := testConfig(t)
 	c.Out = s.DSN(s.Database())
@@ -59,7 +59,7 @@ func ask(t testing.TB, cfg Config, query string) (n int) {
 	return n
 }
 
-// wantSound checks that events and rows are those of the log, and no others.
+// wantSound checks that the events and rows are exactly those of the log.
 func wantSound(t testing.TB, cfg Config) {
 	t.Helper()
 	commits, err := cfg.ReadCommits()
@@ -85,8 +85,8 @@ func wantSound(t testing.TB, cfg Config) {
 	}
 }
 
-// wantIntegrity is wantExactly, and has the shell of SQLite, which is another build of
-// it, find nothing wrong with the file.
+// wantIntegrity is wantExactly, and also checks the file with the sqlite3 shell, which is another
+// build of SQLite.
 func wantIntegrity(t testing.TB, cfg Config, want map[string]int) {
 	t.Helper()
 	wantExactly(t, cfg, want)
@@ -104,7 +104,7 @@ func wantIntegrity(t testing.TB, cfg Config, want map[string]int) {
 	}
 }
 
-// A stream made anew has the same identities again: they are other events of the same
+// A re-created stream has the same message identities again. They are other events of the same
 // rows.
 func TestDatabaseStreamMadeAnew(t *testing.T) {
 	t.Parallel()
@@ -123,7 +123,7 @@ func databaseStreamMadeAnew(t *testing.T, cfg Config) {
 		w := start(t, bus, cfg)
 		w.catchUp()
 		w.end()
-		again := start(t, bus, cfg) // it knows where it ended
+		again := start(t, bus, cfg) // it knows its last position
 		again.catchUp()
 		again.end()
 		if got := again.Totals(); got != (Totals{}) {
@@ -139,7 +139,7 @@ func databaseStreamMadeAnew(t *testing.T, cfg Config) {
 	}
 }
 
-// Records and the outcomes of requests go to one database, from a writer each.
+// Records and request results go to one database, with a writer for each.
 func TestDatabaseOfRecordsAndResults(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { recordsAndResults(t, onSQLite(t)) })
@@ -213,9 +213,9 @@ func TestDatabaseConfig(t *testing.T) {
 	}
 }
 
-// Two streams may be created in the same second, and their crawls write into one database
-// at the same time. The commit that finds its name taken takes another one, in the middle
-// and at the end, and nothing is lost or there twice.
+// Two streams can be created in the same second, and their crawls can write into one database at
+// the same time. A commit that finds its name taken uses another name, while the writer runs and
+// when it ends. Nothing is lost or duplicated.
 func TestNameThatAnotherStreamHasTaken(t *testing.T) {
 	t.Parallel()
 	try := func(t *testing.T, output func() Config) {
@@ -254,7 +254,7 @@ func TestNameThatAnotherStreamHasTaken(t *testing.T) {
 	})
 }
 
-// takeName commits what another stream of the same second had first in partition 0.
+// takeName commits the first entry of partition 0 as another stream of the same second would.
 func takeName(t *testing.T, bus *stages.Bus, cfg Config) {
 	t.Helper()
 	st, err := bus.JS.Stream(t.Context(), messages.StreamRecords)

@@ -21,8 +21,7 @@ import (
 	"seine/internal/testing/pgserver"
 )
 
-// The server is killed in the middle of a transaction, and comes back: partitions
-// wait, and nothing is lost.
+// The server is killed during a transaction and restarted. Partitions wait, and nothing is lost.
 func TestPostgresServerGoesAway(t *testing.T) {
 	server := pgserver.Start(t)
 	bus := startBus(t, false)
@@ -53,7 +52,7 @@ func TestPostgresServerGoesAway(t *testing.T) {
 	wantTidy(t, cfg)
 }
 
-// onLink returns cfg with its server behind a link.
+// onLink returns cfg with a fault proxy in front of its server.
 func onLink(t testing.TB, cfg Config, server *pgserver.Server) (Config, *faultproxy.Proxy) {
 	k, err := faultproxy.New(server.Addr)
 	check(t, err)
@@ -62,8 +61,8 @@ func onLink(t testing.TB, cfg Config, server *pgserver.Server) (Config, *faultpr
 	return cfg, k
 }
 
-// Connections are lost at random, and once so that a transaction was committed and
-// its writer does not hear of it.
+// Connections are lost at random. Once, a transaction is committed and its writer does not receive
+// the response.
 func TestPostgresConnectionLost(t *testing.T) {
 	server := pgserver.Start(t)
 	bus := startBus(t, false)
@@ -83,7 +82,7 @@ func TestPostgresConnectionLost(t *testing.T) {
 	for range 20 {
 		publish(t, bus, "a", n, n+60)
 		n += 60
-		<-time.After(rand.N(100 * time.Millisecond)) // the moment is the test
+		<-time.After(rand.N(100 * time.Millisecond)) // the test needs a random delay
 		if passed.Load() > 3 {
 			k.Reset()
 		}
@@ -95,8 +94,8 @@ func TestPostgresConnectionLost(t *testing.T) {
 	wantTidy(t, direct)
 }
 
-// With a wrong password the writer ends at once, after few connections, and the
-// password is in nothing that it says.
+// With a wrong password the writer stops at once after few connections. It never logs or returns
+// the password.
 func TestPostgresRefusal(t *testing.T) {
 	server := pgserver.Start(t)
 	cfg, k := onLink(t, onPostgres(t, server), server)
@@ -124,7 +123,7 @@ func TestPostgresRefusal(t *testing.T) {
 	}
 }
 
-// tmpfs mounts a small disk, and returns what makes it larger.
+// tmpfs mounts a small disk and returns a function that enlarges it.
 func tmpfs(t testing.TB, dir string) (makeRoom func()) {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=2m"); err != nil {
 		t.Skipf("a small disk needs root: mount a tmpfs: %v", err)
@@ -133,7 +132,7 @@ func tmpfs(t testing.TB, dir string) (makeRoom func()) {
 	return func() { check(t, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, "size=64m")) }
 }
 
-// A full disk of a database makes partitions wait.
+// A full database disk makes partitions wait.
 func TestDatabaseDiskFull(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
@@ -151,7 +150,7 @@ func TestDatabaseDiskFull(t *testing.T) {
 		dir := server.Mkdir("small")
 		makeRoom := tmpfs(t, dir)
 		server.Own(dir)
-		t.Cleanup(server.Kill) // before the disk goes
+		t.Cleanup(server.Kill) // before the disk is unmounted
 		server.Exec("postgres", `CREATE TABLESPACE small LOCATION '`+dir+`'`)
 		cfg := onPostgres(t, server)
 		cfg.Out += "?default_tablespace=small"
@@ -176,7 +175,7 @@ func databaseDiskFull(t *testing.T, cfg Config, says string, makeRoom func()) {
 	wantTidy(t, cfg)
 }
 
-// A file that is there and cannot be written is refused at the start.
+// An existing file that is not a database is refused at the start.
 func TestSQLiteRefusal(t *testing.T) {
 	cfg := onSQLite(t)
 	file := sqlite.File(cfg.Out)

@@ -15,8 +15,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// A view of a kind has the columns that the spec says, and those of a later spec as soon as
-// records are written by it.
+// The view of a kind has the columns of the spec. It gets those of a later spec once records are
+// written under it.
 func TestViewFollowsTheSpec(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { viewFollowsTheSpec(t, onSQLite(t)) })
@@ -61,8 +61,8 @@ func viewFollowsTheSpec(t *testing.T, cfg Config) {
 	}
 }
 
-// A batch that has begun under one spec, and has a record of the next one, is committed
-// with the columns of both.
+// A batch that begins under one spec and contains a record of the next is committed with the
+// columns of both.
 func TestViewHasTheNewestSpecOfABatch(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) { viewHasTheNewestSpecOfABatch(t, onSQLite(t)) })
@@ -93,7 +93,7 @@ func viewHasTheNewestSpecOfABatch(t *testing.T, cfg Config) {
 	if n := ask(t, cfg, `SELECT sum(stock) FROM records_product WHERE price = 2`); n != 7 {
 		t.Errorf("%d in stock, want 7", n)
 	}
-	// What a replay sends by a spec with another type of a field is shown beside what is there.
+	// A replay whose spec has another type for a field appears beside the existing rows.
 	send(3, "price: {css: .p}", `,"price":"free","generation":"g1"`)
 	send(4, "price: {css: .p}", `,"price":"3 EUR","generation":"g1"`)
 	await.Eventually(t, "commit", func() bool { return w.Totals().Records == 4 })

@@ -15,8 +15,8 @@ import (
 	"seine/internal/testing/await"
 )
 
-// While the disk of the index is full, it holds back who adds to it, and says
-// so; when there is room it goes on.
+// While its disk is full, the index blocks callers that add to it, and logs that. It continues when
+// there is space.
 func TestIndexDiskFull(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -28,7 +28,7 @@ func TestIndexDiskFull(t *testing.T) {
 	x, err := openIndex(filepath.Join(dir, "state"), quiet(), func(err error) { full.Store(errors.Is(err, syscall.ENOSPC)) })
 	check(t, err)
 	ballast := filepath.Join(dir, "ballast")
-	_ = os.WriteFile(ballast, make([]byte, 4<<20), 0o644) // as much as there is room for
+	_ = os.WriteFile(ballast, make([]byte, 4<<20), 0o644) // fills the disk
 	created, entries := time.Unix(1, 0), 20
 	done := make(chan error, 1)
 	go func() {

@@ -21,7 +21,7 @@ import (
 	"seine/internal/testing/slow"
 )
 
-// written returns a place with records 0 to n-1 of crawls a and b.
+// written returns an output with records 0 to n-1 of crawls a and b.
 func written(t testing.TB, cfg Config, n int) Config {
 	t.Helper()
 	bus := startBus(t, false)
@@ -39,10 +39,10 @@ func exportOf(t testing.TB, from Config) ExportOptions {
 	return ExportOptions{From: from.Out, FromS3: from.S3, To: to, Identities: identities(t), Log: quiet()}
 }
 
-// exported returns a configuration that reads what was exported.
+// exported returns a configuration that reads the exported output.
 func exported(o ExportOptions) Config { return Config{OutputConfig: o.To, Name: exportName} }
 
-// wantExported is wantExactly for a place that was exported to.
+// wantExported is wantExactly for the target of an export.
 func wantExported(t testing.TB, o ExportOptions, want map[string]int) {
 	t.Helper()
 	wantExactly(t, exported(o), want)
@@ -76,7 +76,7 @@ func TestExport(t *testing.T) {
 			if again.Done != 0 || again.Before != got.Commits {
 				t.Errorf("a second time it did %+v", again)
 			}
-			// And back from there.
+			// Export back from there.
 			back := exportOf(t, exported(o))
 			_, err = Export(t.Context(), back)
 			check(t, err)
@@ -85,7 +85,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// Objects that were replaced are not exported: what they held is gone.
+// Replaced objects are not exported, since their contents are gone.
 func TestExportOfReplacedObjects(t *testing.T) {
 	t.Parallel()
 	from := written(t, objectsOf("{crawl}/{field:slot}.json")(testConfig(t)), 3*slots)
@@ -155,7 +155,7 @@ func TestExportRefusals(t *testing.T) {
 	}
 }
 
-// An export is stopped between two commits by its context.
+// An export stops between two commits when its context ends.
 func TestExportStops(t *testing.T) {
 	t.Parallel()
 	from := written(t, testConfig(t), 200)
@@ -172,7 +172,7 @@ func TestExportStops(t *testing.T) {
 	wantExported(t, o, map[string]int{"a": 200, "b": 200})
 }
 
-// Environment of a child process, which is an export.
+// Environment of a child process that runs an export.
 const envExport = "SEINE_TEST_EXPORT" // its target, as JSON, after the source and a line feed
 
 func exportChild() int {
@@ -183,7 +183,7 @@ func exportChild() int {
 	if err := json.Unmarshal([]byte(to), &o.To); err != nil {
 		return fail(err)
 	}
-	// So slow that a kill finds it at work.
+	// Slow enough for a kill during the work.
 	o.Progress = func(ExportTotals) { time.Sleep(5 * time.Millisecond) }
 	if _, err := Export(ctx, o); err != nil {
 		return fail(err)
@@ -202,8 +202,8 @@ func startExport(t *testing.T, o ExportOptions, env ...string) *exec.Cmd {
 	return c
 }
 
-// An export is killed at each step and at random moments, and started again until
-// it is done: the target has every record once.
+// An export is killed at each step and at random moments, and restarted until it is done. The
+// target has every record once.
 func TestCrashOfExport(t *testing.T) {
 	slow.Skip(t)
 	if withRace {

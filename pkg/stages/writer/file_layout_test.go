@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// Files of archives are told apart by their names alone, and the name of a file that is made
-// again is the same.
+// Archive files have unique names. A file that is written again keeps its name.
 func TestNamesOfArchivesAreUnique(t *testing.T) {
 	t.Parallel()
 	archive, err := newFileLayout(&OutputConfig{Out: "o", Format: "warc.gz"}, nil)

@@ -34,18 +34,17 @@ import (
 
 const partitions = 4
 
-// slots is how many objects a crawl has where records replace each other. Those
-// of one slot are in one partition.
+// slots is the number of objects of a crawl where records replace each other. Records of one slot
+// are in one partition.
 const slots = 7 * partitions
 
-// startBus returns a connection to a server of the test's own, in process
-// unless it is to listen.
+// startBus returns a connection to the test's own server, which is in process unless listen is set.
 func startBus(t testing.TB, listen bool) *stages.Bus {
 	t.Helper()
 	return startBusOf(t, listen, messages.DefaultStreamLimits())
 }
 
-// startBusOf is startBus with streams of other limits.
+// startBusOf is startBus with other stream limits.
 func startBusOf(t testing.TB, listen bool, limits messages.StreamLimits) *stages.Bus {
 	t.Helper()
 	o := natstest.Listening(t)
@@ -55,7 +54,7 @@ func startBusOf(t testing.TB, listen bool, limits messages.StreamLimits) *stages
 	check(t, err)
 	t.Cleanup(bus.Close)
 	check(t, bus.Provision(t.Context(), partitions, limits, 1))
-	bus.Unbatched = true // tests count messages; those of batches publish them: publishInBatches
+	bus.Unbatched = true // tests count messages; batch tests use publishInBatches
 	return bus
 }
 
@@ -81,7 +80,7 @@ func testConfig(t testing.TB) Config {
 	return c
 }
 
-// record returns the n-th record of a crawl. Every other one is that of a page.
+// record returns the n-th record of a crawl. Every second one belongs to a page.
 func record(crawl string, n, size int) *nats.Msg {
 	m := nats.NewMsg(messages.SubjectRecords(crawl, n%partitions))
 	m.Header.Set(nats.MsgIdHdr, fmt.Sprintf("%s.%d", crawl, n))
@@ -102,7 +101,7 @@ func publish(t testing.TB, bus *stages.Bus, crawl string, from, to int) {
 	check(t, stages.NewPublisher(bus, "test").Publish(t.Context(), msgs...))
 }
 
-// publishInBatches is publish with as many records in a message as come in turn, from 1 to 9.
+// publishInBatches is publish with batches of 1 to 9 records, in turn.
 func publishInBatches(t testing.TB, bus *stages.Bus, crawl string, from, to int) {
 	t.Helper()
 	waiting := make(map[string][]*nats.Msg)
@@ -124,7 +123,7 @@ func publishInBatches(t testing.TB, bus *stages.Bus, crawl string, from, to int)
 	check(t, err)
 }
 
-// running is a Writer at work.
+// running is a running Writer.
 type running struct {
 	*Writer
 	t    testing.TB
@@ -154,7 +153,7 @@ func (r *running) end() {
 	check(r.t, <-r.done)
 }
 
-// catchUp waits until everything is read.
+// catchUp waits until the writer has read everything.
 func (r *running) catchUp() {
 	r.t.Helper()
 	await.Eventually(r.t, "caught up", func() bool {
@@ -163,8 +162,8 @@ func (r *running) catchUp() {
 	})
 }
 
-// wantExactly checks that committed output holds records 0 to n-1 of each
-// crawl, once each, and that every file is what its entry says.
+// wantExactly checks that the committed output holds records 0 to n-1 of each crawl, once each, and
+// that every file matches its entry.
 func wantExactly(t testing.TB, cfg Config, want map[string]int) {
 	t.Helper()
 	check(t, outputtest.Verify(outputOf(t, cfg)))
@@ -210,8 +209,8 @@ func committed(t testing.TB, cfg Config) []string {
 	return lines
 }
 
-// asStored returns a line as it comes out again: PostgreSQL keeps what JSON says, and
-// not how it is written.
+// asStored returns a line as the output returns it: PostgreSQL keeps the JSON values, but not their
+// formatting.
 func asStored(t testing.TB, cfg Config, line string) string {
 	t.Helper()
 	if !postgres.Is(cfg.Out) {
@@ -254,7 +253,7 @@ func linesOf(t testing.TB, r io.Reader, name string) []string {
 	return lines
 }
 
-// A key of age, made for these tests.
+// An age key pair for these tests.
 const (
 	testRecipient = "age1k237mzq54dqmx5fc0kxlncr8ywd5s5gapf3ljgp8jjq6p7v5sgrsjmagzp"
 	testIdentity  = "AGE-SECRET-KEY-1RP7268VJAEZ0HFU869HV0KS8AUUFFKRDW2FUXLVEFCLFEFJQRXPQZ8S83D"
@@ -269,7 +268,7 @@ func identities(t testing.TB) ageencrypt.Identities {
 	return ids
 }
 
-// wantTidy checks that there are no files but committed ones, and locks.
+// wantTidy checks that the output has no files except committed ones and locks.
 func wantTidy(t testing.TB, cfg Config) {
 	t.Helper()
 	if IsDatabase(cfg.Out) {
@@ -291,7 +290,7 @@ func wantTidy(t testing.TB, cfg Config) {
 	}
 	for _, f := range have(t, cfg.Out) {
 		if n, _, ok := output.ParseName(filepath.Base(f)); ok && strings.HasPrefix(f, output.CommitsDir+"/") && slices.ContainsFunc(all, func(c output.Commit) bool { return c.Merged && c.Name().Covers(n) }) {
-			continue // a merge stands for it
+			continue // a merge has replaced it
 		}
 		if !known[f] && !slices.Contains([]string{".lock", ".owner"}, filepath.Ext(f)) && filepath.Base(f) != "writer" && filepath.Base(f) != output.PlaceFile && !strings.HasPrefix(f, output.ManifestsDir+"/") {
 			t.Errorf("%s is left over", f)

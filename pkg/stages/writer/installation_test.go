@@ -12,7 +12,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// A writer whose index is of another installation starts only if it is told to adopt it, and makes nothing in the output before.
+// A writer whose index belongs to another installation starts only if it may adopt it. Before that
+// it creates nothing in the output.
 func TestIndexOfAnotherInstallation_Refused(t *testing.T) {
 	t.Parallel()
 	here, there := startBus(t, false), startBus(t, false)
@@ -47,7 +48,7 @@ func storeLayout(t *testing.T, bus *stages.Bus, l messages.Layout) {
 	check(t, err)
 }
 
-// A writer that runs ends once the server has the streams of another installation.
+// A running writer stops once the server has the streams of another installation.
 func TestServerOfAnotherInstallation_WriterEnds(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -64,8 +65,9 @@ func TestServerOfAnotherInstallation_WriterEnds(t *testing.T) {
 	}
 }
 
-// A writer refuses an output whose commits of the same stream were made under another number of partitions, whichever is larger: it
-// would write records again, or leave some out. Commits of another stream are no obstacle.
+// A writer refuses an output that has commits of the same stream under another number of
+// partitions, whichever is larger: it would duplicate or lose records. Commits of another stream do
+// not matter.
 func TestCommitsOfAnotherNumberOfPartitions_Refused(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)

@@ -16,27 +16,27 @@ import (
 	"seine/pkg/stages"
 )
 
-// smallStreams has room for some thousand records.
+// smallStreams returns a bus whose streams hold a few thousand records.
 func smallStreams(t *testing.T) *stages.Bus {
 	limits := messages.DefaultStreamLimits()
 	limits.RecordsBytes = 1 << 20
 	return startBusOf(t, false, limits)
 }
 
-// patient is a writer whose files wait for more than there will be.
+// patient returns a configuration whose files wait for more records than the test publishes.
 func patient(t *testing.T) Config {
 	c := testConfig(t)
 	c.ChunkRecords, c.ChunkAge, c.ChunkBytes = maxRecords, crawlspec.Duration(maxAge), 1<<30
 	return c
 }
 
-// Open files hold back what is in them. They are finished before the stream is
-// full, though neither their size nor their age asks for it.
+// Open files keep their records in the stream. They are committed before the stream is full,
+// although neither their size nor their age requires it.
 func TestFilesAreFinishedBeforeTheStreamIsFull(t *testing.T) {
 	t.Parallel()
 	bus := smallStreams(t)
 	cfg := patient(t)
-	publish(t, bus, "a", 0, 200) // a twelfth of what there is room for
+	publish(t, bus, "a", 0, 200) // a twelfth of the capacity
 	w := start(t, bus, cfg, func(w *Writer) { w.lagEvery = 20 * time.Millisecond })
 	w.catchUp()
 	<-time.After(200 * time.Millisecond)
@@ -53,7 +53,7 @@ func TestFilesAreFinishedBeforeTheStreamIsFull(t *testing.T) {
 	wantExactly(t, cfg, map[string]int{"a": 1200})
 }
 
-// A writer that cannot write is told to hold up the crawl, until it has caught up.
+// A writer that cannot write reports its lag until it has caught up.
 func TestLagIsTold(t *testing.T) {
 	t.Parallel()
 	bus := smallStreams(t)
@@ -81,8 +81,8 @@ func TestLagIsTold(t *testing.T) {
 	wantExactly(t, cfg, map[string]int{"a": 1800})
 }
 
-// A writer of another name that joins late has what is still there, and from then
-// on nothing goes that it lacks, however far ahead the others are.
+// A writer with another name that joins late gets what the stream still holds. From then on no
+// record is purged that it has not read, however far ahead the other writers are.
 func TestSecondWriterHoldsWhatItLacks(t *testing.T) {
 	t.Parallel()
 	bus := smallStreams(t)
@@ -124,7 +124,7 @@ func TestSecondWriterHoldsWhatItLacks(t *testing.T) {
 	})
 	publish(t, bus, "b", 0, 400)
 	await.Eventually(t, "the first to be ahead", func() bool { return first.Totals().Records == 800 })
-	<-time.After(10 * j.Every) // in which a janitor that does not care would have purged
+	<-time.After(10 * j.Every) // a janitor that ignores the second writer would have purged by then
 	if n := left(); n != 400 {
 		t.Errorf("%d records are left for the second writer, want 400", n)
 	}

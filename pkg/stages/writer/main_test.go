@@ -23,10 +23,10 @@ func TestMain(m *testing.M) {
 		os.Exit(compactChild())
 	}
 	goleak.VerifyTestMain(m,
-		// A process-wide timer of the server, and of the store that it uses.
+		// Process-wide timers of the server and of its store.
 		goleak.IgnoreTopFunction("github.com/nats-io/nats-server/v2/server/ats.init.0.func1"),
 		goleak.IgnoreAnyFunction("github.com/nats-io/nats-server/v2/server/ats.Register.func1"),
-		// Connections to S3 that are kept for the next request.
+		// Idle connections to S3.
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"),
 		goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
 }

@@ -18,7 +18,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// manifestOf reads the manifest that is stored, nil if there is none.
+// manifestOf reads the stored manifest. It is nil if there is none.
 func manifestOf(t testing.TB, cfg Config, crawl string) *output.Manifest {
 	t.Helper()
 	store, ok := outputOf(t, cfg).Log.(output.ManifestStore)
@@ -36,7 +36,7 @@ func manifestOf(t testing.TB, cfg Config, crawl string) *output.Manifest {
 	return m
 }
 
-// wantManifest checks that the manifest lists what the log has of a crawl.
+// wantManifest checks that the manifest lists the log's files and records of a crawl.
 func wantManifest(t testing.TB, cfg Config, crawl string, records int, complete bool) {
 	t.Helper()
 	m := manifestOf(t, cfg, crawl)
@@ -90,8 +90,8 @@ func wantManifest(t testing.TB, cfg Config, crawl string, records int, complete 
 	}
 }
 
-// Manifests are stored while a writer runs, when it stops, and by every process
-// that shares the work.
+// Manifests are stored while a writer runs, when it stops, and by every process that shares the
+// work.
 func TestManifests(t *testing.T) {
 	t.Parallel()
 	t.Run("directory", func(t *testing.T) { keepManifests(t, testConfig(t)) })
@@ -113,7 +113,7 @@ func keepManifests(t *testing.T, cfg Config) {
 	wantManifest(t, cfg, "a", 100, false)
 	wantManifest(t, cfg, "b", 40, false)
 
-	// Another process knows what this one has committed, and that b is complete.
+	// Another process sees the commits of this one, and that b is complete.
 	other := cfg
 	other.State = filepath.Join(t.TempDir(), "state")
 	w = start(t, bus, other)
@@ -124,7 +124,7 @@ func keepManifests(t *testing.T, cfg Config) {
 	wantManifest(t, cfg, "b", 60, true)
 	wantManifest(t, cfg, "a", 100, false)
 
-	// It stays complete until there is more.
+	// It stays complete until there are more records.
 	w = start(t, bus, cfg)
 	publish(t, bus, "a", 100, 104)
 	w.catchUp()
@@ -137,8 +137,8 @@ func keepManifests(t *testing.T, cfg Config) {
 	wantManifest(t, cfg, "b", 64, false)
 }
 
-// A process that was killed after its last commit has not stored the manifest of it:
-// the next one does, even when it has nothing to commit itself.
+// A process killed after its last commit has not stored the manifest of it. The next process does,
+// even if it has nothing to commit itself.
 func TestManifestOfAProcessThatWasKilled(t *testing.T) {
 	t.Parallel()
 	bus, cfg := startBus(t, true), testConfig(t)
@@ -146,7 +146,7 @@ func TestManifestOfAProcessThatWasKilled(t *testing.T) {
 	child := startChild(t, bus.NC.ConnectedUrl(), cfg)
 	await.Eventually(t, "all commits", func() bool {
 		commits, err := cfg.ReadCommits()
-		if err != nil { // it has not made the directory yet
+		if err != nil { // the directory does not exist yet
 			return false
 		}
 		n := 0
@@ -166,8 +166,8 @@ func TestManifestOfAProcessThatWasKilled(t *testing.T) {
 	wantManifest(t, cfg, "a", 100, false)
 }
 
-// Records of several kinds in one file are counted by kind; an object that was
-// replaced is listed again.
+// Records of several kinds in one file are counted by kind. A replaced object is listed with its
+// new contents.
 func TestManifestCounts(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -187,7 +187,7 @@ func TestManifestCounts(t *testing.T) {
 
 	cfg = objectsOf("{crawl}/{field:slot}.json")(testConfig(t))
 	cfg.Encrypt, cfg.ChangeOutput = []string{testRecipient}, true
-	cfg.ChunkRecords, cfg.ChunkAge = slots/partitions, crawlspec.Duration(maxAge) // so that some are replaced by a later commit
+	cfg.ChunkRecords, cfg.ChunkAge = slots/partitions, crawlspec.Duration(maxAge) // so that a later commit replaces some
 	w = start(t, bus, cfg)
 	w.catchUp()
 	w.end()
@@ -204,7 +204,7 @@ func TestManifestCounts(t *testing.T) {
 	}
 }
 
-// What columns an encrypted file has is nobody's business who cannot read it.
+// The columns of an encrypted file are hidden from readers without the key.
 func TestCommitsNameNoColumnsOfEncryptedFiles(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"csv.zst", "parquet"} {
@@ -230,7 +230,7 @@ func TestCommitsNameNoColumnsOfEncryptedFiles(t *testing.T) {
 	}
 }
 
-// Where the format has columns, the manifest has them by kind.
+// In formats with columns, the manifest has the columns by kind.
 func TestManifestHasTheSchema(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"csv.zst", "parquet"} {

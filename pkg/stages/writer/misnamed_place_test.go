@@ -9,7 +9,8 @@ import (
 	"seine/internal/output/bucket"
 )
 
-// What looks like a file, or like a scheme that is none, is no directory: the error has the line to write.
+// Names that look like a file or an unknown scheme are no directories. The error has the corrected
+// command line.
 func TestPlacesThatAreMisnamed(t *testing.T) {
 	for out, want := range map[string]string{
 		"items.csv":               "write --out items --format csv; for one file, write --out items and then seine export items --single items.csv (a directory of that name is items.csv/)",
@@ -61,7 +62,7 @@ func TestPlacesThatAreMisnamed(t *testing.T) {
 	}
 }
 
-// A directory that is there is meant, whatever it is called.
+// An existing directory is accepted, whatever its name.
 func TestDirectoryThatIsCalledLikeAFile(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "items.csv")
 	if err := os.Mkdir(out, 0o700); err != nil {

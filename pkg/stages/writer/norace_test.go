@@ -2,6 +2,6 @@
 
 package writer
 
-// withRace is whether the race detector is on. It knows nothing of the processes
-// that the crash tests kill, and makes these take minutes: they run without it.
+// withRace reports whether the race detector is on. It cannot see the processes that the crash
+// tests kill, and makes these tests take minutes, so they run without it.
 const withRace = false

@@ -14,8 +14,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// The bodies of pages are files, as the site meant them, whether they came in a
-// coding, in the message or by way of the object store.
+// Bodies of pages become files with the decoded content, whether they arrived with a content
+// coding, in the message or through the object store.
 func TestRawObjects(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -56,7 +56,7 @@ func TestRawObjects(t *testing.T) {
 	}
 }
 
-// In S3, objects say what they are and of which URL; what is encrypted says neither.
+// In S3, objects have their media type and URL as metadata. Encrypted objects have neither.
 func TestObjectsInS3SayTheirTypeAndURL(t *testing.T) {
 	t.Parallel()
 	server := s3server.Start(t)

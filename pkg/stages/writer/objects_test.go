@@ -22,9 +22,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// wantSlots checks objects that records replaced: each is the last record of its
-// slot, and every record was committed once, as an object or as one that was
-// replaced at once.
+// wantSlots checks objects that records replaced. Each object is the last record of its slot. Every
+// record was committed once, as an object or as one that was replaced at once.
 func wantSlots(t testing.TB, cfg Config, want map[string]int) {
 	t.Helper()
 	o := outputOf(t, cfg)
@@ -61,7 +60,7 @@ func wantSlots(t testing.TB, cfg Config, want map[string]int) {
 	}
 }
 
-// Each record is a file, and a writer that goes on makes none again.
+// Each record becomes a file, and a restarted writer writes none again.
 func TestObjects(t *testing.T) {
 	t.Parallel()
 	t.Run("directory", func(t *testing.T) { makeObjects(t, testConfig(t)) })
@@ -105,7 +104,7 @@ func TestObjectsArePretty(t *testing.T) {
 	}
 }
 
-// A record without a key goes to DEAD, with the reason, and costs no other.
+// A record without a key goes to DEAD with the reason, and affects no other record.
 func TestRecordsWithoutAKey(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -142,7 +141,7 @@ func TestRecordsWithoutAKey(t *testing.T) {
 	}
 }
 
-// A commit has so many objects at most, whatever chunks may have.
+// A commit has at most maxObjects objects, even if ChunkRecords is larger.
 func TestObjectsOfACommitAreBounded(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -163,8 +162,7 @@ func TestObjectsOfACommitAreBounded(t *testing.T) {
 	}
 }
 
-// What is encrypted has no word of its records in it, and every file says so by
-// its name.
+// Encrypted files contain no word of their records, and their names show the encryption.
 func TestEncrypted(t *testing.T) {
 	t.Parallel()
 	for name, made := range map[string]content{"chunks": contents["encrypted"], "objects": contents["encrypted slots"]} {
@@ -197,7 +195,7 @@ func TestEncrypted(t *testing.T) {
 	}
 }
 
-// foldingSink is a place where names have no case.
+// foldingSink is an output with case-insensitive names.
 type foldingSink struct{ output.Sink }
 
 func (foldingSink) FoldsCase() bool { return true }

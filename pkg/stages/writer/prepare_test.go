@@ -10,7 +10,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// A writer that cannot begin leaves nothing open behind.
+// A writer that fails to start closes its output.
 func TestWriterThatCannotBeginClosesItsOutput(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -19,7 +19,7 @@ func TestWriterThatCannotBeginClosesItsOutput(t *testing.T) {
 	cfg.Out = sqlite.Scheme + filepath.Join(t.TempDir(), "crawl.db")
 	w, err := New(cfg, bus)
 	check(t, err)
-	w.cfg.Format = "csv" // has columns, so specs are asked for
+	w.cfg.Format = "csv" // has columns, so it needs the specs
 	if err := w.Run(t.Context()); err == nil || !strings.Contains(err.Error(), messages.BucketCrawls) {
 		t.Fatalf("without specs: %v", err)
 	}

@@ -14,8 +14,8 @@ import (
 	"seine/internal/testing/slow"
 )
 
-// faultyProxy is between a writer and an S3 server. Of every eleven requests four
-// go wrong, each in its way.
+// faultyProxy is between a writer and an S3 server. Four of every eleven requests fail, each in a
+// different way.
 type faultyProxy struct {
 	http.Handler
 	requests, faults atomic.Int64
@@ -55,8 +55,8 @@ func (p *faultyProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A service that fails in every way that a network can, at every third request,
-// costs time and nothing else.
+// A service that fails in every way that a network can, on about a third of the requests, only
+// costs time.
 func TestS3Faults(t *testing.T) {
 	slow.Skip(t)
 	server := s3server.Start(t)

@@ -21,15 +21,14 @@ import (
 	"seine/internal/testing/slow"
 )
 
-// onS3 returns a configuration whose output is on an S3 server, in a place of its
-// own.
+// onS3 returns a configuration whose output is on an S3 server, under its own prefix.
 func onS3(t testing.TB, s *s3server.Server) Config {
 	c := testConfig(t)
 	c.Out, c.S3 = s.Out(), bucket.Options{Endpoint: s.Endpoint(), PathStyle: true}
 	return c
 }
 
-// The server is killed, and comes back: partitions wait, and nothing is lost.
+// The server is killed and restarted. Partitions wait, and nothing is lost.
 func TestS3ServerGoesAway(t *testing.T) {
 	slow.Skip(t)
 	server := s3server.Start(t)
@@ -52,8 +51,7 @@ func TestS3ServerGoesAway(t *testing.T) {
 	wantTidy(t, cfg)
 }
 
-// What a person must mend is told at once, with few requests, and without the
-// secret.
+// Errors that a user must fix are reported at once, after few requests and without the secret.
 func TestS3Refusals(t *testing.T) {
 	server := s3server.Start(t)
 	target, err := url.Parse("http://" + server.Addr)

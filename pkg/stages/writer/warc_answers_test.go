@@ -28,18 +28,18 @@ import (
 	"seine/pkg/stages"
 )
 
-// testAnswer is an answer that is no page, and what should be of it in a WARC.
+// testAnswer is a response other than a page, and its expected WARC record.
 type testAnswer struct {
 	path      string
 	class     messages.Class
 	status    int
 	body      string
 	truncated messages.Truncation
-	kind      string // of its record
+	kind      string // expected record type
 }
 
-// answers are of all kinds. The URL of the last but one is that of page 4, which is before
-// it in the file.
+// answers are responses of all kinds. The last but one has the URL of page 4, which precedes it in
+// the file.
 var (
 	notFound = strings.Repeat("There is nothing here. ", 20)
 	answers  = []testAnswer{
@@ -65,7 +65,7 @@ func (a *testAnswer) request() string {
 	return "GET " + a.path + " HTTP/1.1\r\nHost: www.example.org\r\nUser-Agent: testbot/1\r\n\r\n"
 }
 
-// message is the nth answer as the fetcher publishes it, in partition 0.
+// message is the n-th response as the fetcher publishes it, in partition 0.
 func (a *testAnswer) message(n int) *nats.Msg {
 	page := pageNo("a", 4).page
 	p := messages.Page{
@@ -77,7 +77,7 @@ func (a *testAnswer) message(n int) *nats.Msg {
 	return p.AnswerMsg(0, n, []byte(a.request()+a.head()+a.body))
 }
 
-// publishAnswers stores page 4, which is in partition 0, and all answers.
+// publishAnswers stores page 4, which is in partition 0, and all responses.
 func publishAnswers(t testing.TB, bus *stages.Bus) {
 	t.Helper()
 	pub := stages.NewPublisher(bus, "test")
@@ -87,7 +87,7 @@ func publishAnswers(t testing.TB, bus *stages.Bus) {
 	}
 }
 
-// writeAnswers has one file made of what publishAnswers stores.
+// writeAnswers writes the messages of publishAnswers to one file.
 func writeAnswers(t testing.TB, bus *stages.Bus, cfg Config) {
 	t.Helper()
 	w := start(t, bus, cfg)
@@ -105,8 +105,8 @@ func answersConfig(t testing.TB) Config {
 	return cfg
 }
 
-// An archive has the answers that are no pages, each as it went over the wire, with its
-// request, and in its index.
+// An archive has the responses other than pages, as they went over the wire, with their requests
+// and index lines.
 func TestArchiveHasAnswers(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -203,8 +203,8 @@ func checkAnswersIndex(t testing.TB, index string) {
 	}
 }
 
-// A file says of itself what its first exchange says, and so is the same when it is made
-// again.
+// A file's warcinfo record describes its first exchange, so a file that is written again is
+// identical.
 func TestWarcinfoIsOfTheFirstExchange(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -232,7 +232,7 @@ func TestWarcinfoIsOfTheFirstExchange(t *testing.T) {
 	}
 }
 
-// A page is in the archive under the URL that it was asked for in the end.
+// A page is archived under the URL of its last request.
 func TestPageThatRedirectsLedToIsArchivedWhereItWas(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -245,13 +245,14 @@ func TestPageThatRedirectsLedToIsArchivedWhereItWas(t *testing.T) {
 	w := start(t, bus, cfg)
 	w.catchUp()
 	w.end()
-	got := archivedPages(t, cfg) // which reads the index, too
+	got := archivedPages(t, cfg) // also reads the index
 	if len(got) != 1 || got[p.page.Asked] == nil {
 		t.Errorf("archived as %v", got)
 	}
 }
 
-// asked are requests that a GET of their URL does not tell apart, with the query of their body.
+// asked are requests that their URLs alone do not distinguish, with the query that stands for their
+// body.
 var asked = []struct{ wire, contentType, body, query string }{
 	{"GET /search", "", "", ""},
 	{"POST /search", "application/json", `{"q": "one", "in": {"page": 1.50, "of": [true, null, "x y", ""]}, "q2": []}`, "q=one&page=1.5&of=true&of.2_=null&of.3_=x+y"},
@@ -266,7 +267,7 @@ var asked = []struct{ wire, contentType, body, query string }{
 	{"POST /search", "application/octet-stream", strings.Repeat("\xff\n", 3000), ("__wb_post_data=" + strings.Repeat("/wr/Cv8K", 1000))[:4096]},
 }
 
-// publishAsked stores a page for each of asked, whose heads end their lines in LF.
+// publishAsked stores a page for each of asked. Their response heads end lines in LF.
 func publishAsked(t testing.TB, bus *stages.Bus) {
 	t.Helper()
 	for n, a := range asked {
@@ -286,8 +287,9 @@ func publishAsked(t testing.TB, bus *stages.Bus) {
 
 const picture = `urn:view:https://www.example.org/a/4?b=2&a=1 20261121010204 {"url":"urn:view:https://www.example.org/a/4?b=2&a=1","mime":"image/png",`
 
-// An archive says what was asked: under the URL on the wire, and with method and body in its index, as a reader that
-// is not ours has them. A head whose lines end in LF hides no body from it.
+// An archive records each request: under the URL on the wire, and with method and body in its
+// index, like the index of an independent reader. A head with LF line ends hides no body from that
+// reader.
 func TestArchiveSaysWhatWasAsked(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -337,7 +339,7 @@ func TestArchiveSaysWhatWasAsked(t *testing.T) {
 	compareIndexes(t, slices.DeleteFunc(lines, differs), slices.DeleteFunc(got.Index, differs), "warc")
 }
 
-// What is no archive has no place for answers.
+// Formats other than archives contain only pages.
 func TestObjectsAreOfPagesAlone(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -352,7 +354,7 @@ func TestObjectsAreOfPagesAlone(t *testing.T) {
 	}
 }
 
-// A reader that is not ours reads the answers, and makes the same index of them.
+// An independent reader reads the responses and makes the same index.
 func TestWarcioReadsAnswers(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"warc", "warc.gz"} {
@@ -382,8 +384,8 @@ func TestWarcioReadsAnswers(t *testing.T) {
 	}
 }
 
-// The index of an archive that is encrypted is so too, and leads into the archive as it is
-// decrypted, whose name it has.
+// The index of an encrypted archive is encrypted, too. Its offsets and file name are those of the
+// decrypted archive.
 func TestEncryptedArchiveHasAnEncryptedIndex(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)

@@ -34,20 +34,20 @@ func archiveConfig(c Config) Config {
 	return c
 }
 
-// testPage is a page as the fetcher publishes it, and what it should be in a WARC.
+// testPage is a page as the fetcher publishes it, and its expected WARC contents.
 type testPage struct {
 	page    messages.Page
 	request []byte
 	head    []byte
-	body    []byte // as it travels, and so as it is archived
+	body    []byte // as sent, and so as archived
 	plain   []byte // decoded
 }
 
-// pageNo returns the n-th page of a crawl: archived, but for every seventh; every
-// third with the body of one that may be before it; some in gzip, some in chunks,
-// some with a body in the object store.
+// pageNo returns the n-th page of a crawl. All but every seventh are archived. Every third has the
+// body of a page that may precede it. Some bodies are in gzip, some chunked, some in the object
+// store.
 func pageNo(crawl string, n int) *testPage {
-	// Twelve in a row have three of each partition, of which two are the same.
+	// Twelve in a row have three of each partition, of which two have the same text.
 	text := strings.Repeat(fmt.Sprintf("<p>This is page %d of %s.</p>\n", n/12*12+n%partitions, crawl), 20)
 	if n/partitions%3 == 1 {
 		text += "<p>And not that of another.</p>"
@@ -94,7 +94,7 @@ func gzipOf(b []byte) []byte {
 	return out.Bytes()
 }
 
-// message is the page's message, as the wire has it.
+// message is the page's message as published.
 func (p *testPage) message(partition int) *nats.Msg {
 	payload := append(bytes.Clone(p.request), p.head...)
 	if p.page.BodyObject == "" {
@@ -128,11 +128,11 @@ func storeBody(t testing.TB, bus *stages.Bus, name string, body io.Reader) {
 type archived struct {
 	times               int
 	main, request, meta *warctest.Record
-	payload             []byte // of the record that a revisit refers to, too
+	payload             []byte // also of the record that a revisit refers to
 }
 
-// wantPages checks that committed WARC files have pages 0 to n-1 of each crawl,
-// once each, as they were fetched, and that their indexes lead to them.
+// wantPages checks that committed WARC files have pages 0 to n-1 of each crawl, once each and as
+// fetched, and that their indexes point to them.
 func wantPages(t testing.TB, cfg Config, want map[string]int) {
 	t.Helper()
 	check(t, outputtest.Verify(outputOf(t, cfg)))
@@ -186,7 +186,7 @@ func checkArchived(t testing.TB, p *testPage, got map[string]*archived) {
 	}
 }
 
-// archivedPages reads all committed WARC files, and checks each with its index.
+// archivedPages reads all committed WARC files, and checks each against its index.
 func archivedPages(t testing.TB, cfg Config) map[string]*archived {
 	t.Helper()
 	o := outputOf(t, cfg)
@@ -219,8 +219,7 @@ func contentOf(t testing.TB, o output.Output, f output.File) []byte {
 	return b
 }
 
-// readArchive adds the pages of a file to got, and returns their records by
-// identifier.
+// readArchive adds the pages of a file to got, and returns their records by ID.
 func readArchive(t testing.TB, f output.File, content []byte, got map[string]*archived) map[string]*warctest.Record {
 	t.Helper()
 	records, err := warctest.All(f.Path, bytes.NewReader(content))
@@ -238,7 +237,7 @@ func readArchive(t testing.TB, f output.File, content []byte, got map[string]*ar
 		}
 		switch a := got[url]; r.Type() {
 		case warc.TypeInfo:
-			stem, ext, _ := strings.Cut(r.Get("WARC-Filename"), ".") // in S3 there is a token between
+			stem, ext, _ := strings.Cut(r.Get("WARC-Filename"), ".") // in S3 a token is between them
 			if base := path.Base(f.Path); !strings.HasPrefix(base, stem) || !strings.HasSuffix(base, "."+ext) {
 				t.Errorf("WARC-Filename %s in %s", r.Get("WARC-Filename"), f.Path)
 			}
@@ -270,7 +269,7 @@ func readArchive(t testing.TB, f output.File, content []byte, got map[string]*ar
 	return mains
 }
 
-// checkIndex reads each record of a file from where its index says it is.
+// checkIndex reads each record of a file at the position in its index.
 func checkIndex(t testing.TB, f output.File, content []byte, index string, mains map[string]*warctest.Record) {
 	t.Helper()
 	lines := strings.SplitAfter(strings.TrimSuffix(index, "\n"), "\n")
@@ -324,7 +323,7 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// The same messages make the same bytes, whoever writes them.
+// The same messages make the same bytes, whichever writer writes them.
 func TestArchiveIsMadeAgainToTheByte(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -350,8 +349,8 @@ func TestArchiveIsMadeAgainToTheByte(t *testing.T) {
 	}
 }
 
-// A page whose body is gone, or is not what it should be, goes to DEAD; those
-// around it are written.
+// A page whose body is missing or has the wrong content goes to DEAD. The pages around it are
+// written.
 func TestArchiveOfBodiesThatAreGone(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -380,12 +379,12 @@ func TestArchiveOfBodiesThatAreGone(t *testing.T) {
 	}
 }
 
-// A body that is much larger than what the process holds goes through it. The writer
-// is a process of its own: the server keeps what it has read for a while.
+// A body much larger than the memory limit passes through the process. The writer is a separate
+// process, since the server keeps what it has read for a while.
 func TestLargeBodyIsNotHeld(t *testing.T) {
 	t.Parallel()
 	size := int64(128 << 20)
-	if withRace { // which looks at how it goes through, not at how much is held
+	if withRace { // checks the data flow, not the memory
 		size = 8 << 20
 	}
 	bus := startBus(t, true)
@@ -426,7 +425,7 @@ func TestLargeBodyIsNotHeld(t *testing.T) {
 	checkLargeBody(t, filepath.Join(cfg.Out, all[1].Files[0].Path), size, p)
 }
 
-// checkLargeBody reads a body from a file without holding it.
+// checkLargeBody reads a body from a file in a stream.
 func checkLargeBody(t *testing.T, name string, size int64, p *testPage) {
 	t.Helper()
 	f, err := os.Open(name)

@@ -13,7 +13,7 @@ import (
 	"seine/internal/testing/warcio"
 )
 
-// A reader that is not ours finds what the sites sent, and makes the same index.
+// An independent reader finds what the sites sent, and makes the same index.
 func TestWarcioReadsArchives(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"warc", "warc.gz"} {
@@ -70,9 +70,8 @@ func checkRead(t *testing.T, records []warcio.Record, want map[string]*testPage,
 	}
 }
 
-// compareIndexes compares lines with those that warcio.js makes: it knows no
-// status of a resource, and leaves out of the length the two line ends behind a
-// record that is not compressed.
+// compareIndexes compares lines with those of warcio.js. That omits the status of a resource, and
+// does not count the two line ends after an uncompressed record.
 func compareIndexes(t *testing.T, ours, theirs []string, format string) {
 	t.Helper()
 	type entry struct{ Key, URL, MIME, Status, Digest, Length, Offset, Filename, Method, RequestBody string }

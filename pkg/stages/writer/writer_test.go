@@ -48,7 +48,7 @@ func TestFormats(t *testing.T) {
 			if got := w.Totals(); got.Records != 500 || got.Files < 8 || got.RawBytes < 500*200 || got.Bytes == 0 {
 				t.Errorf("totals %+v", got)
 			}
-			// Started again on the same state, it writes nothing twice.
+			// A second run on the same state writes nothing twice.
 			again := start(t, bus, cfg)
 			again.catchUp()
 			again.end()
@@ -59,9 +59,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// A chunk that is neither full nor given up is committed at its age, and the
-// commit is acknowledged.
-// Records of a kind and a day go to a folder of their own.
+// Records of a kind and a day go to their own folder.
 func TestPath(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -112,9 +110,8 @@ func TestAge(t *testing.T) {
 	w.end()
 }
 
-// JetStream forgets identities; a purged and re-published record has another
-// sequence. Repeats are dropped within a set, after a commit, and by a writer
-// that has to build its index again.
+// JetStream forgets identities, and a record published again after a purge has another sequence.
+// Repeats are dropped within a set, after a commit, and by a writer that must rebuild its index.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -147,7 +144,7 @@ func TestRepeats(t *testing.T) {
 		t.Errorf("totals %+v", got)
 	}
 	wantExactly(t, cfg, map[string]int{"a": 100})
-	// A commit of repeats alone moves the position.
+	// A commit of only repeats advances the position.
 	again := start(t, bus, cfg)
 	again.catchUp()
 	again.end()
@@ -156,8 +153,7 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// forgetful makes RECORDS remember identities for as short as the server lets
-// it.
+// forgetful makes RECORDS remember identities for the shortest time that the server allows.
 func forgetful(t *testing.T, js jetstream.JetStream) {
 	t.Helper()
 	s, err := js.Stream(t.Context(), messages.StreamRecords)
@@ -168,8 +164,8 @@ func forgetful(t *testing.T, js jetstream.JetStream) {
 	check(t, err)
 }
 
-// The same out with another state directory, and the same state with another
-// out: the index never makes a writer drop what its output does not have.
+// The same output with another state directory, and the same state with another output: the index
+// never makes a writer drop records that its output does not have.
 func TestIndexFollowsLog(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -191,8 +187,8 @@ func TestIndexFollowsLog(t *testing.T) {
 	run(cfg)
 }
 
-// A stream made anew has the same sequences and identities again: it is
-// written again, in full, and the old output is kept.
+// A re-created stream has the same sequences and identities again. Its records are all written, and
+// the old output is kept.
 func TestStreamMadeAnew(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -239,7 +235,7 @@ func TestStreamLostTail(t *testing.T) {
 	w := start(t, bus, cfg)
 	w.catchUp()
 	w.end()
-	// What was at these sequences is in the output, and in no stream.
+	// The records at these sequences are in the output, and in no stream.
 	commits, err := ReadCommits(cfg.Out, cfg.Name)
 	check(t, err)
 	for _, c := range commits {
@@ -286,7 +282,7 @@ func TestLeftovers(t *testing.T) {
 		filepath.Join("a", old.String()+".jsonl.zst"),
 		filepath.Join("a", "notes.txt"),
 		filepath.Join("a", next.String()),
-		filepath.Join("another", "a", next.String()+".jsonl.zst"), // of the output that this folder is
+		filepath.Join("another", "a", next.String()+".jsonl.zst"), // of the output in this folder
 		filepath.Join("another", "a", tempName(next.String()+".jsonl.zst")),
 	}
 	for _, dir := range []string{filepath.Join("gone", "deep"), filepath.Join("another", "a"), filepath.Join("another", output.CommitsDir, "archive")} {
@@ -362,8 +358,8 @@ func TestBadRecords(t *testing.T) {
 	}
 }
 
-// What is committed can be read back, and verified, in every form that is read: a record that only says it was checked
-// spoils no file.
+// Committed output can be read back and verified in every format. A malformed record that claims to
+// be checked corrupts no file.
 func TestWhatIsCommittedIsReadAsItIsVerified(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -475,7 +471,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// A full disk makes partitions wait. When there is room, everything comes.
+// A full disk makes partitions wait. When there is space, everything is written.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -514,8 +510,8 @@ func TestDiskFull(t *testing.T) {
 	wantTidy(t, cfg)
 }
 
-// Two writers of one name share the partitions; when one leaves, the other
-// goes on where it ended.
+// Two writers with one name share the partitions. When one leaves, the other continues where it
+// stopped.
 func TestTwoWriters(t *testing.T) {
 	t.Parallel()
 	t.Run("directory", func(t *testing.T) { twoWriters(t, testConfig(t)) })
@@ -551,7 +547,7 @@ func twoWriters(t *testing.T, cfg Config) {
 	}
 }
 
-// More crawls than chunks may be open.
+// There may be more crawls than open chunks.
 func TestManyCrawls(t *testing.T) {
 	t.Parallel()
 	bus := startBus(t, false)
@@ -645,7 +641,7 @@ func TestConfig(t *testing.T) {
 		"--name":                                 func(c *Config) { c.Name = "No" },
 		"--format":                               func(c *Config) { c.Format = "xls" },
 		"--path":                                 func(c *Config) { c.Path = "{kind}" },
-		"--key":                                  func(c *Config) { c.Key = "{id}.json" }, // of chunks
+		"--key":                                  func(c *Config) { c.Key = "{id}.json" }, // not allowed for chunks
 		`--key "{crawl}"`:                        func(c *Config) { c.Format, c.Key = "objects", "{crawl}" },
 		"--path \"x":                             func(c *Config) { c.Format, c.Path = "objects", "x/{crawl}" },
 		"--encrypt":                              func(c *Config) { c.Encrypt = []string{"me"} },
@@ -688,8 +684,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// What looks failed, as the answer to its commit was lost, is no trouble any more once the log
-// says that it is there, also when nothing else comes to be written.
+// A commit that seems to have failed because its response was lost is no longer reported as trouble
+// once the log contains it, even if no more records arrive.
 func TestCommitThatNobodyHeardOfIsNoTroubleForLong(t *testing.T) {
 	t.Parallel()
 	bus, cfg := startBus(t, false), testConfig(t)
