@@ -13,7 +13,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// Of a batch, the message that is poison goes to DEAD alone; any other error is one of all.
+// A poison message goes to DEAD alone, without the rest of its batch. Any other error fails the
+// whole batch.
 func TestStageHandlesEachMessageOfABatch(t *testing.T) {
 	t.Parallel()
 	var all []*nats.Msg

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What is wrong with a spec is said in words that name the key.
+// Errors in a spec name the key.
 func TestBadAccess(t *testing.T) {
 	const source = "sources:\n- hosts: [a.example]\n  "
 	const rule = "requests:\n- match: "
@@ -80,7 +80,8 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// A short spec may have very much access: each source has the user agents and headers of the spec, too.
+// The bound on the access of a spec includes the user agents and headers that each source inherits
+// from it.
 func TestAccessOfAllSourcesIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		agents, headers, proxies, sources int

@@ -28,7 +28,7 @@ func TestAlertsOff(t *testing.T) {
 	}
 }
 
-// What thresholds leave out has its default, one of 0 stays 0.
+// Thresholds that are left out have their defaults. A threshold of 0 stays 0.
 func TestAlertsDefaults(t *testing.T) {
 	s, err := parseSpec([]byte("alerts: {error_rate: 0, lag: 1h}\n"))
 	if err != nil {
@@ -95,7 +95,7 @@ func TestWebhookPlaceTellsNoSecret(t *testing.T) {
 	}
 }
 
-// Thresholds that are not stored have their defaults.
+// Thresholds missing in a stored spec have their defaults.
 func TestAlertsThatAreNotStored_Defaults(t *testing.T) {
 	for text, want := range map[string]func(*Alerts){
 		`{"error_rate": 0}`:                 func(a *Alerts) { a.ErrorRate = 0 },

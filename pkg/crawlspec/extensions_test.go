@@ -22,11 +22,11 @@ func TestExtension(t *testing.T) {
 	}
 }
 
-// What a rule or accept fetches is not skipped by its extension.
+// Types that a rule or accept fetches are not skipped by their extensions.
 func TestSkippedExtensions(t *testing.T) {
 	for _, c := range []struct {
 		spec string
-		jpg  bool // is skipped, and so on
+		jpg  bool // whether it is skipped, as for those below
 		gz   bool
 		pdf  bool
 		foo  bool
@@ -38,7 +38,7 @@ func TestSkippedExtensions(t *testing.T) {
 		{"sitemaps: true", true, false, true, false},
 		{"skip_extensions: []", false, false, false, false},
 		{"skip_extensions: [foo]", false, false, false, true},
-		{"{skip_extensions: [foo, jpg], accept: ['*/*']}", false, false, false, true}, // nobody knows what a foo is
+		{"{skip_extensions: [foo, jpg], accept: ['*/*']}", false, false, false, true}, // foo is no known extension
 	} {
 		s, err := parseSpec([]byte(c.spec))
 		if err != nil {
@@ -63,7 +63,7 @@ func TestSkipExtensionsAreChecked(t *testing.T) {
 	}
 }
 
-// The documentation of the spec lists what is skipped.
+// The documentation of the spec lists the skipped extensions.
 func TestGeneratedSkipExtensions(t *testing.T) {
 	list := strings.Join(DefaultSkipExtensions(), ", ")
 	generated.Check(t, "../../docs/reference/spec.md", "skip_extensions", "```yaml\nskip_extensions: ["+list+"]\n```")

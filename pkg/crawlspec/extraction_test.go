@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// everyExtraction is what the example with every key says of extraction.
+// everyExtraction is the extraction of the example with every key.
 func everyExtraction() Extraction {
 	return Extraction{
 		Page:  PageOutput{Emit: EmitAlways, Fields: Strings{"url", "title"}, When: &Condition{Not: &Condition{Language: Strings{"fr"}}}},
@@ -69,7 +69,7 @@ func everyField() Fields {
 	}
 }
 
-// A key that is wrong is named by its path, and all of them are.
+// All wrong keys are reported, each with its path.
 func TestExtractionErrors(t *testing.T) {
 	rule := func(rest string) string { return "records: [{kind: a, fields: {t: h1}, " + rest + "}]" }
 	field := func(f string) string { return "records: [{kind: a, fields: {t: " + f + "}}]" }
@@ -192,7 +192,7 @@ func TestAllFieldErrors(t *testing.T) {
 	}
 }
 
-// What is stored may be less than this build stores, and as people write it.
+// A stored spec may have less than this build stores, and the short forms of users.
 func TestStoredRules(t *testing.T) {
 	s, err := Decode([]byte(`{"v":1,"links":{"follow":null},"records":[{"kind":"a","match":"*",
 		"fields":{"z":"h1","a":{"css":"b"}},"each":{"css":"c"}}]}`))
@@ -225,7 +225,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// A default may be what the field itself could have found.
+// A default may be any value that the field itself can extract.
 func TestDefaultsOfTheRightType(t *testing.T) {
 	for _, f := range []string{
 		"css: a, as: number, default: -1.5", "css: a, as: integer, default: 1e3", "css: a, as: integer, default: 12345678901234567890123",

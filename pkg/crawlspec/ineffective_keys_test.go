@@ -8,7 +8,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// A key that does nothing is told of, and the same key is not where it does something.
+// A key without effect is reported. The same key is not reported where it has an effect.
 func TestKeysWithoutEffectAreTold(t *testing.T) {
 	t.Parallel()
 	second := Duration(time.Second)
@@ -59,7 +59,7 @@ func TestKeysWithoutEffectAreTold(t *testing.T) {
 	contact := func(s *Spec) { s.Contact = "me@example.org" }
 	for name, tt := range map[string]struct {
 		does, idle func(*Spec)
-		want       string // what is told of idle
+		want       string // the report for idle
 	}{
 		"hash routes without a browser": {
 			all(func(s *Spec) { s.Normalize.HashRoutes = true }, render(func(*Render) {})), func(s *Spec) { s.Normalize.HashRoutes = true },

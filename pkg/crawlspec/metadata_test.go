@@ -9,7 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Seeds in a file have the metadata of the entry that names it, unless they have their own.
+// Seeds in a file have the metadata of the entry that names the file, unless they have their own.
 func TestMetadataOfSeedsInAFile(t *testing.T) {
 	entry := Seed{File: "x", Metadata: messages.Metadata{"a": "1"}, Inherit: true}
 	seeds, bad := entry.ReadSeeds([]byte("https://a.test/\n{\"url\": \"https://b.test/\", \"metadata\": {\"b\": \"2\"}}\n"))
@@ -21,7 +21,7 @@ func TestMetadataOfSeedsInAFile(t *testing.T) {
 	}
 }
 
-// A file may say of a URL that it is a sitemap.
+// A seed file can mark a URL as a sitemap.
 func TestSitemapsOfSeedsInAFile(t *testing.T) {
 	entry := Seed{File: "x"}
 	seeds, bad := entry.ReadSeeds([]byte(`{"url": "https://a.test/urls", "sitemap": true}`))
@@ -30,7 +30,8 @@ func TestSitemapsOfSeedsInAFile(t *testing.T) {
 	}
 }
 
-// A spec is stored with the metadata of its seeds, and in short where there is none.
+// A spec is stored with the metadata of its seeds. Seeds without metadata are stored in the short
+// form.
 func TestMetadataInASpec(t *testing.T) {
 	text := `{"seeds": ["https://a.test/", {"url": "https://b.test/", "metadata": {"customer": "17"}, "inherit": true}]}`
 	s, err := Decode([]byte(text))
@@ -46,7 +47,7 @@ func TestMetadataInASpec(t *testing.T) {
 	}
 }
 
-// What no seed may have as metadata, one of a spec may not either.
+// The metadata in a spec is validated like that of any seed.
 func TestMetadataOfASpecIsChecked(t *testing.T) {
 	for metadata, want := range map[string]string{
 		`{"a": null}`:         `metadata: "a" is null: must be a text`,

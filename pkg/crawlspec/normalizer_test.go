@@ -6,8 +6,8 @@ import (
 	"seine/internal/run/specfile"
 )
 
-// The parameters that a request rule fills in with a secret are in the URLs of no
-// crawl, whoever writes them there: the URL is the one to which the rule adds them.
+// The parameters that a request rule fills with a secret are removed from all URLs of a crawl,
+// whoever wrote them. The URL is the one to which the rule adds them.
 func TestSecretParametersAreInNoURL(t *testing.T) {
 	t.Parallel()
 	spec, err := specfile.Load("spec.yaml", []byte(`

@@ -6,8 +6,8 @@ import (
 	"seine/internal/testing/yamltest"
 )
 
-// parseSpec reads a spec in YAML, as package specfile does, which says better what
-// is wrong.
+// parseSpec reads a spec in YAML. It is a simple form of package specfile, which has better error
+// messages.
 func parseSpec(text []byte) (*Spec, error) {
 	s := Default()
 	if len(bytes.TrimSpace(text)) > 0 {

@@ -110,7 +110,7 @@ sources:
 			p.Delay, p.Rate, p.PerHost, p.Hours, p.TimeZone, p.MaxPagesPerHost = 0, 0, 8, []string{"00:00-24:00"}, "", 0
 		}},
 		"a.test":   {Paused, func(p *Politeness) { p.Delay, p.Breaker.Failures = Duration(7*time.Second), 2 }},
-		"b.a.test": {Paused, func(p *Politeness) { p.Delay, p.Breaker.Failures = Duration(7*time.Second), 2 }}, // the first wins
+		"b.a.test": {Paused, func(p *Politeness) { p.Delay, p.Breaker.Failures = Duration(7*time.Second), 2 }}, // the first rule applies
 		"c.test":   {Cancelled, func(p *Politeness) { p.Breaker.Failures = 0 }},
 	} {
 		p := base
@@ -137,7 +137,7 @@ func TestSetState(t *testing.T) {
 	s := Default()
 	s.Sources = []HostRule{
 		{Hosts: []string{"*.a.test"}, Delay: new(Duration(time.Minute))},
-		{Hosts: []string{"www.a.test"}, Delay: new(Duration(time.Hour))}, // never applies
+		{Hosts: []string{"www.a.test"}, Delay: new(Duration(time.Hour))}, // never matches
 	}
 	states := func() (all []RunState) {
 		for _, host := range []string{"a.test", "www.a.test", "b.test"} {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// everyRender is the render of everyKey.
+// everyRender is the render section of everyKey.
 func everyRender() *Render {
 	r := &Render{
 		Mode: RenderAuto,
@@ -38,7 +38,7 @@ func everyRender() *Render {
 	return r
 }
 
-// The example of every key says of every key of render what is no default.
+// The example with every key sets each key of render to a value other than its default.
 func TestEveryKeyOfRenderIsInTheExample(t *testing.T) {
 	has, none := reflect.ValueOf(*everyRender()), reflect.ValueOf(DefaultRender())
 	for i := range has.NumField() {
@@ -48,7 +48,7 @@ func TestEveryKeyOfRenderIsInTheExample(t *testing.T) {
 	}
 }
 
-// A mode alone, and keys in part, have the defaults of all else, in YAML and in JSON.
+// A mode alone, or some of the keys, leaves all others at their defaults, in YAML and in JSON.
 func TestWhatRenderLeavesOutHasItsDefault(t *testing.T) {
 	for _, mode := range []RenderMode{RenderNever, RenderAuto, RenderAlways} {
 		want := DefaultRender()
@@ -75,7 +75,7 @@ func TestWhatRenderLeavesOutHasItsDefault(t *testing.T) {
 	comesBack(t, s)
 }
 
-// An empty list of types blocks none, and stays one when it is stored.
+// An empty list of types blocks none, and is stored as an empty list.
 func TestNoTypeIsBlocked(t *testing.T) {
 	s, err := parseSpec([]byte("render: {mode: always, block: {types: []}}"))
 	if err != nil || s.Render.Block.Types == nil || len(s.Render.Block.Types) > 0 {
@@ -84,7 +84,7 @@ func TestNoTypeIsBlocked(t *testing.T) {
 	comesBack(t, s)
 }
 
-// A spec without render is stored as builds did that knew nothing of it.
+// A spec without render is stored without the key, as builds without rendering stored it.
 func TestSpecWithoutRenderDoesNotMentionIt(t *testing.T) {
 	s := Default()
 	if text := string(s.Encode()); strings.Contains(text, "render") {
@@ -106,7 +106,7 @@ func TestModeOfAURL(t *testing.T) {
 	for url, want := range map[string]RenderMode{
 		"https://a.example/":              RenderAuto,
 		"https://a.example/app/x":         RenderAlways,
-		"https://a.example/app/x.xml":     RenderAlways, // the first rule decides
+		"https://a.example/app/x.xml":     RenderAlways, // the first rule applies
 		"https://a.example/print/1":       RenderNever,
 		"https://a.example/sitemap-2.xml": RenderNever,
 	} {
@@ -130,7 +130,7 @@ func TestPagesMayBeRenderedByARuleAlone(t *testing.T) {
 	}
 }
 
-// A mode from outside changes the spec that is given, and none that shares its Render.
+// SetRender changes only its own spec, not others that share its Render.
 func TestSetRender(t *testing.T) {
 	shared := Default()
 	shared.Render = everyRender()
@@ -217,7 +217,7 @@ func TestWhatRenderMustNotSay(t *testing.T) {
 	}
 }
 
-// Each bound of rendering itself is allowed.
+// The limits of render allow their bounds.
 func TestWhatRenderMaySay(t *testing.T) {
 	for _, text := range []string{
 		"{actions: [{scroll: 200}, {click: a, times: 200}, {script: '" + strings.Repeat("x", 256<<10) + "', timeout: 30s}]}", "{viewport: {width: 200, height: 4096}}", "{language: zh-Hans-CN}",
@@ -230,7 +230,7 @@ func TestWhatRenderMaySay(t *testing.T) {
 	}
 }
 
-// A login keeps what pages store, and names the secrets that a fetcher needs.
+// A login keeps the pages' storage, and lists the secrets that a fetcher needs.
 func TestLogin(t *testing.T) {
 	s, err := parseSpec([]byte("render: {mode: always, login: {url: 'https://Shop.example/login?to=/', script: f(), secrets: {b: '{secret:B}', a: '{secret:A}'}}}"))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// What is encoded decodes to the same.
+// Encode and Decode are inverse.
 func TestAnySpecComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Default()

@@ -9,7 +9,8 @@ import (
 func TestNextRun(t *testing.T) {
 	for _, tt := range []struct{ schedule, zone, after, want string }{
 		{"", "", "2026-11-21T10:00:00Z", ""},
-		// Counted from 1970 in UTC, whatever the zone and whoever asks.
+		// Intervals count from 1970 in UTC, whatever the time zones of the spec and of the
+		// argument.
 		{"@every 6h", "Asia/Tokyo", "2026-11-21T10:00:00Z", "2026-11-21T12:00:00Z"},
 		{"@every 6h", "", "2026-11-21T11:59:59.999999999Z", "2026-11-21T12:00:00Z"},
 		{"@every 6h", "", "2026-11-21T12:00:00Z", "2026-11-21T18:00:00Z"},

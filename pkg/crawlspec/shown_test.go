@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// credential is in each place of a spec that may have one.
+// credential is set in each place of a spec that can hold one.
 const credential = "s3cret-1"
 
-// credentials are specs with a credential, by the field that has it.
+// credentials are functions that set a credential, by the field that gets it.
 var credentials = map[string]func(*Spec){
 	"headers.X-Api-Key":         func(s *Spec) { s.Headers = map[string]string{"X-Api-Key": credential} },
 	"headers.cookie":            func(s *Spec) { s.Headers = map[string]string{"cookie": "a=" + credential} },
@@ -48,7 +48,8 @@ func source(a Access) []HostRule {
 	return []HostRule{{Access: a}}
 }
 
-// A reader sees no credential of a spec, wherever it is, and the spec itself keeps it. What readers see cannot be stored.
+// Shown hides all credentials of a spec, and leaves the spec itself unchanged. Its result cannot be
+// stored.
 func TestShownHasNoCredentials(t *testing.T) {
 	t.Parallel()
 	for field, set := range credentials {
@@ -74,7 +75,7 @@ func TestShownHasNoCredentials(t *testing.T) {
 	}
 }
 
-// A reader sees all else as it is.
+// Shown leaves all other values as they are.
 func TestShownHasTheRest(t *testing.T) {
 	t.Parallel()
 	s := Default()

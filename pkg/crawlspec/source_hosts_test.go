@@ -9,8 +9,8 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// Politeness goes by the name of a host, what is sent by the origin, and credentials
-// only to origins that are named: a name stands for https at its default port.
+// Politeness depends on the host name, request settings on the origin. Credentials go only to named
+// origins: a bare name means https at its default port.
 func TestHostsOfASource(t *testing.T) {
 	for _, c := range []struct {
 		entry, url                string
@@ -80,7 +80,8 @@ func TestBadHostsOfASource(t *testing.T) {
 	}
 }
 
-// Pace, state and limits are those of all ports: a source with an origin has them only beside the host's name.
+// Rate, state and limits apply to all ports of a host. A source with an origin may set them only if
+// it also has the host's name.
 func TestKeysOfAHostNeedItsName(t *testing.T) {
 	for source, want := range map[string]string{
 		`{hosts: ["http://a.test:8080"], delay: 1s}`:                      `sources[0].hosts[0]: "http://a.test:8080" is one port, and delay applies to all ports of a host: add "a.test" to hosts`,
@@ -99,7 +100,7 @@ func TestKeysOfAHostNeedItsName(t *testing.T) {
 	}
 }
 
-// A source that leaves its credentials out for an origin is as the crawl there.
+// Where a source withholds its credentials from an origin, the crawl's own headers apply.
 func TestAccessWithoutCredentials(t *testing.T) {
 	s, err := parseSpec([]byte(`
 headers: {X-Open: all, Cookie: consent=1}
@@ -143,7 +144,7 @@ sources:
 	}
 }
 
-// A host that is paused keeps its origins and their keys: its credentials go nowhere else.
+// A paused host keeps its origins and their keys: its credentials go nowhere else.
 func TestSetStateKeepsOrigins(t *testing.T) {
 	s := Default()
 	s.Sources = []HostRule{

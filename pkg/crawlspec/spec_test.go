@@ -32,7 +32,7 @@ func TestParseSpecDefaults(t *testing.T) {
 	}
 }
 
-// everyKey says something other than the default with every key of a spec.
+// everyKey sets every key of a spec to a value other than its default.
 const everyKey = `
 v: 1
 on_status: {403: {wait: 10m, attempts: 3}}
@@ -288,7 +288,7 @@ func TestParseSpec(t *testing.T) {
 	comesBack(t, s)
 }
 
-// The example says something of every key: a new one must come into it.
+// The example sets every key. New keys must be added to it.
 func TestEveryKeyIsInTheExample(t *testing.T) {
 	s, err := parseSpec([]byte(everyKey))
 	if err != nil {
@@ -299,8 +299,7 @@ func TestEveryKeyIsInTheExample(t *testing.T) {
 	differs(t, "", reflect.ValueOf(*s), reflect.ValueOf(d))
 }
 
-// differs reports the fields of a struct that are as in another, but for the
-// version.
+// differs reports the fields that are equal in two structs, except the version.
 func differs(t *testing.T, path string, a, b reflect.Value) {
 	t.Helper()
 	for i := range a.NumField() {
@@ -315,7 +314,7 @@ func differs(t *testing.T, path string, a, b reflect.Value) {
 	}
 }
 
-// comesBackFromStore fails unless a spec is the same when it has been stored and read.
+// comesBackFromStore fails if a spec differs after it has been stored and read.
 func comesBackFromStore(t rapid.TB, s *Spec) {
 	t.Helper()
 	got, err := Decode(s.Encode())
@@ -324,8 +323,7 @@ func comesBackFromStore(t rapid.TB, s *Spec) {
 	}
 }
 
-// comesBack fails unless a spec is the same when it has been stored and read,
-// and written as YAML and read.
+// comesBack fails if a spec differs after it has been stored and read, or written as YAML and read.
 func comesBack(t *testing.T, s *Spec) {
 	t.Helper()
 	comesBackFromStore(t, s)
@@ -353,7 +351,7 @@ func TestSpecComesBack(t *testing.T) {
 	}
 }
 
-// What a person leaves out of an object within a spec has its default, too.
+// Keys left out of an object within a spec have their defaults, too.
 func TestPartsOfSpecHaveDefaults(t *testing.T) {
 	s, err := parseSpec([]byte("breaker: {failures: 9}\ntraps: {max_repeats: 0}\nnormalize: {sort_query: true}\n"))
 	if err != nil {

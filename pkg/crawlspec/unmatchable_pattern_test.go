@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A pattern that no URL can match is told, and none that one may.
+// Patterns that cannot match any URL are reported. Patterns that can are not.
 func TestPatternsThatMatchNoURL(t *testing.T) {
 	t.Parallel()
 	for pattern, want := range map[string]bool{
@@ -16,7 +16,7 @@ func TestPatternsThatMatchNoURL(t *testing.T) {
 		"*": false, "*n/2*": false, "/n/2*": false, "http*": false, "https://a.test/n": false, "h*": false, "*.a.test/*": false,
 		"re:/n/3": false, "re:^http": false, "re:^https?://[^/]*/n": false, "re:(?i)^HTTPS": false, "re:^.*/n": false, "re:^(/a|h)": false,
 		"re:(^|/)n": false, "re:^/a|b": false, "re:^[a-z]+://": false, `re:\b/n`: false, "re:^": false, "re:$": false, "re:n$": false, `re:^\w+:`: false, "re:^x*": false,
-		"re:^http://$": false, // which is none, but that is not looked for
+		"re:^http://$": false, // it matches none, but the check does not go that far
 	} {
 		s := Default()
 		s.Exclude = []string{pattern}
@@ -30,7 +30,7 @@ func TestPatternsThatMatchNoURL(t *testing.T) {
 	}
 }
 
-// What is told of a pattern says how to write what was meant.
+// The report of a pattern suggests a correct one.
 func TestPatternsThatMatchNoURLAreMended(t *testing.T) {
 	t.Parallel()
 	for pattern, want := range map[string]string{
@@ -48,7 +48,7 @@ func TestPatternsThatMatchNoURLAreMended(t *testing.T) {
 	}
 }
 
-// Whatever is told to match no URL matches none.
+// A pattern reported as unmatchable matches no URL.
 func FuzzMatchesNoURL(f *testing.F) {
 	for _, p := range []string{"n/2*", "re:^/n", "re:(^|/)n", `re:^\b(?:x|h+)t`, "re:(?i)^HT"} {
 		f.Add(p, "a.test/n/2")

@@ -10,8 +10,8 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// The example of docs/reference/wire.md decodes, says nothing that is not in the type, and every field
-// of the rules in it is mentioned.
+// The example of docs/reference/wire.md decodes and has no unknown fields. The document mentions
+// every field of its rules.
 func TestWireExampleOfASpec(t *testing.T) {
 	text, err := os.ReadFile("../../docs/reference/wire.md")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// A page that scripts fill is counted if it was not rendered, and has nothing without them.
+// A page that depends on scripts is counted if it was not rendered and has no content without them.
 func TestSuspects_PagesThatNeedJavaScript_Counted(t *testing.T) {
 	t.Parallel()
 	const script = "<script src=/app.js></script>"
@@ -37,7 +37,8 @@ func TestSuspects_PagesThatNeedJavaScript_Counted(t *testing.T) {
 	}
 }
 
-// A page that asks for a login is counted if the spec has none, unless a site has one for whom it concerns.
+// A page with a login form is counted if the spec has no login, unless the page is the site's own
+// login page.
 func TestSuspects_LoginForms_Counted(t *testing.T) {
 	t.Parallel()
 	const form = `<form action=/login><INPUT name=user><input name="pw" Type = 'password'></form>`
@@ -68,7 +69,7 @@ func TestSuspects_LoginForms_Counted(t *testing.T) {
 	}
 }
 
-// links is so many different links.
+// links returns n different links.
 func links(n int) string {
 	var b strings.Builder
 	for i := range n {

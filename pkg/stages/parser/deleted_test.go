@@ -7,8 +7,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A page of a deleted crawl gives nothing, neither links nor the end of its visit; one
-// of a new crawl of the name gives all, whatever was sent for the deleted one.
+// A page of a deleted crawl produces nothing: neither links nor the end of its visit. A page of a
+// new crawl with that name produces all links, although they were sent for the deleted crawl.
 func TestPageOfADeletedCrawlIsDropped(t *testing.T) {
 	p := newParser(t, nil)
 	body := []byte(`<a href="/a">a</a>`)
@@ -32,7 +32,7 @@ func TestPageOfADeletedCrawlIsDropped(t *testing.T) {
 	}
 }
 
-// What a deleted crawl has seen makes no duplicates in the next.
+// Pages of a deleted crawl make no duplicates in the next one.
 func TestDuplicatesOfADeletedCrawlAreForgotten(t *testing.T) {
 	p := newParser(t, func(s *crawlspec.Spec) { s.Duplicates.Exact = crawlspec.DuplicateMark })
 	body := []byte("<p>the same text")

@@ -15,7 +15,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// seen is a page of a URL with a digest and a simhash.
+// seen returns the fingerprint of a page with a URL, a digest and a simhash.
 func seen(url string, digest, simhash uint64) pageFingerprint {
 	return pageFingerprint{digest: digest << 48, simhash: simhash, visit: messages.Visit{URL: messages.HashURL("https://a.test/" + url), Round: 1}}
 }
@@ -74,7 +74,7 @@ func TestDistanceFindsWhatDiffersInEveryQuarter(t *testing.T) {
 		bits uint64
 		want messages.Visit
 	}{
-		{0x0003_0003_0003_0001, first.visit}, // seven, at least one in each quarter
+		{0x0003_0003_0003_0001, first.visit}, // seven bits, at least one in each quarter
 		{0x0300_0300_0300_0300, messages.Visit{}},
 	} {
 		got := d.mustJudge(t, seen(fmt.Sprint(i), uint64(2+i), first.simhash^tt.bits), crawlspec.MaxDistance)
@@ -84,8 +84,8 @@ func TestDistanceFindsWhatDiffersInEveryQuarter(t *testing.T) {
 	}
 }
 
-// A page whose parser died between what it decided and telling of it is found
-// again, and so are those that are near to it.
+// If a parser dies before it has stored all of a page's lists, the missing ones are stored when the
+// page is parsed again.
 func TestHalfRememberedPageIsMadeUpFor(t *testing.T) {
 	d := openDuplicateIndex(t)
 	broken := &duplicateIndex{open: func(ctx context.Context) (listStore, error) {
@@ -102,7 +102,7 @@ func TestHalfRememberedPageIsMadeUpFor(t *testing.T) {
 	}
 }
 
-// failing refuses to store lists of one quarter.
+// failing does not store lists of one quarter.
 type failing struct {
 	listStore
 	quarter string
@@ -115,9 +115,8 @@ func (f failing) Create(ctx context.Context, key string, value []byte, opts ...j
 	return f.listStore.Create(ctx, key, value, opts...)
 }
 
-// lagging is a bucket whose reads are answered by a replica that is cut off from the
-// others, and has no list; writes reach the leader,
-// which has one.
+// lagging is a bucket whose reads go to a replica that is cut off and lacks a list, and whose
+// writes go to the leader, which has it.
 type lagging struct {
 	listStore
 	until time.Time

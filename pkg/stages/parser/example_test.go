@@ -9,7 +9,7 @@ import (
 	"seine/pkg/stages/parser"
 )
 
-// priceList reads price lists: a line for each product, with its number and its price.
+// priceList reads price lists: each line has the number and the price of a product.
 type priceList struct{}
 
 func (priceList) Matches(d *parser.Document) bool { return d.MediaType == "text/csv" }
@@ -17,7 +17,7 @@ func (priceList) Matches(d *parser.Document) bool { return d.MediaType == "text/
 func (priceList) Extract(_ context.Context, d *parser.Document) (*parser.Extract, error) {
 	lines, err := csv.NewReader(bytes.NewReader(d.Body)).ReadAll()
 	if err != nil {
-		return nil, err // the page goes to DEAD, with this reason
+		return nil, err // the page goes to DEAD with this reason
 	}
 	x := &parser.Extract{Title: "Price list"}
 	for _, line := range lines {
@@ -26,8 +26,8 @@ func (priceList) Extract(_ context.Context, d *parser.Document) (*parser.Extract
 	return x, nil
 }
 
-// An extractor makes records of what the parser has no reader for. A program that is a parser
-// with this one in it is two lines: command.Parser(priceList{}), in a main function.
+// An extractor makes records of documents that the parser cannot read. A parser program with this
+// extractor only calls command.Parser(priceList{}) in its main function.
 func ExampleExtractor() {
 	d := &parser.Document{URL: "https://shop.example/prices.csv", MediaType: "text/csv", Body: []byte("7,12.50\n8,3.20\n")}
 	var reader parser.Extractor = priceList{}

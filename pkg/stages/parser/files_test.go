@@ -12,7 +12,7 @@ import (
 
 const (
 	richText = `{\rtf1{\info{\title A title}{\author Ada}{\creatim\yr2026\mo1\dy2}}One {\field{\*\fldinst{HYPERLINK "https://example.org/a"}}{\fldrslt link}}.\par}`
-	// PDFium finds the objects without a table of them.
+	// It has no cross-reference table: PDFium finds the objects without one.
 	onePage = "%PDF-1.4\n1 0 obj <</Type/Catalog/Pages 2 0 R/Outlines 6 0 R>> endobj 2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj\n" +
 		"3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>> endobj\n" +
 		"4 0 obj <</Length 62>> stream\nBT /F 12 Tf 9 700 Td (Head) Tj 0 -20 Td (https://example.org/b) Tj ET\nendstream endobj\n" +

@@ -16,7 +16,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// endless is an extractor that says more than fits a message, or panics.
+// endless is an extractor whose result is too large for a message, or that panics.
 type endless struct {
 	extract Extract
 	panics  bool

@@ -9,8 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// The frontier learns with the end of a visit how many records its page has made: those
-// that are published, by kind.
+// The end of a visit reports the number of published records by kind to the frontier.
 func TestEndOfAVisitTellsItsRecordsByKind(t *testing.T) {
 	p := parserOf(t, `
 page: {emit: always}

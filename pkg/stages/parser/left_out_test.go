@@ -14,7 +14,7 @@ const (
 	inGerman  = "Das ist die Seite, die wir über die Dinge haben, die in dem Haus sind, und man würde sie lesen, wenn man nicht woanders wäre."
 )
 
-// A page in another language than the spec asks for has no record, and it is told why.
+// A page in a language that the spec excludes has no record, and the reason is reported.
 func TestPageInAnotherLanguageIsLeftOut(t *testing.T) {
 	const (
 		pages = "page: {when: {language: en}, fields: [url]}"
@@ -57,7 +57,8 @@ func TestPageInAnotherLanguageIsLeftOut(t *testing.T) {
 	}
 }
 
-// What a page says is told from its menus, which may be longer and in another language.
+// The language and text of a page are judged without its menus, which may be longer and in another
+// language.
 func TestMenusDoNotCountAsWhatAPageSays(t *testing.T) {
 	menu := "<nav><ul>" + strings.Repeat("<li><a href=/x>Über uns und die Dinge, die wir für Sie haben</a>", 100) + "</ul></nav>"
 	about := func(what string) string {
@@ -74,7 +75,7 @@ func TestMenusDoNotCountAsWhatAPageSays(t *testing.T) {
 	}
 }
 
-// A page that asks not to be indexed, in its text or in a header, can be left out.
+// A page with noindex, in its markup or in a header, can be left out.
 func TestPageThatAsksNotToBeIndexedIsLeftOut(t *testing.T) {
 	p := parserOf(t, "page: {when: {noindex: false}, fields: [url]}")
 	only := parserOf(t, "page: {when: {noindex: true}, fields: [url]}")
@@ -100,7 +101,7 @@ func TestPageThatAsksNotToBeIndexedIsLeftOut(t *testing.T) {
 	}
 }
 
-// A page that is left out is nothing that others could repeat.
+// Pages that are left out do not count as originals of duplicates.
 func TestPageThatIsLeftOutHasNoDuplicates(t *testing.T) {
 	p := parserOf(t, "page: {when: {language: en}, fields: [url]}\nduplicates: {exact: drop, near: drop}")
 	body := "<p>" + strings.Repeat("12 34 56 ", 100)
@@ -118,8 +119,8 @@ func TestPageThatIsLeftOutHasNoDuplicates(t *testing.T) {
 	}
 }
 
-// A page that is dropped since it repeats another is told as one that is left out, and by
-// which page; one that is marked, or unchanged, has a record.
+// A page dropped as a duplicate is reported as left out, with the page that it repeats. A page that
+// is marked or unchanged has a record.
 func TestDroppedDuplicateIsLeftOut(t *testing.T) {
 	sentences := strings.Repeat("The quick brown fox jumps over the lazy dog while nobody looks. ", 20)
 	first := messages.Visit{URL: messages.HashURL("https://site.test/a"), Round: 1}.String()

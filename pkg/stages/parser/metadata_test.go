@@ -9,15 +9,15 @@ import (
 	"seine/pkg/messages"
 )
 
-// seedPage is a page of a seed.
+// seedPage returns a page of a seed.
 func seedPage(m messages.Metadata, inherit bool) *messages.Page {
 	pg := page("text/html")
 	pg.Metadata, pg.Inherit = m, inherit
 	return pg
 }
 
-// Records of a seed have its metadata, by whatever they are made; those of other pages have
-// no such field.
+// Records of a seed have its metadata, whatever makes them. Records of other pages have no such
+// field.
 func TestMetadataIsInRecords(t *testing.T) {
 	const body = "<h1>x</h1>"
 	m := messages.Metadata{"customer": "17", "b": "\"é\n"}
@@ -58,7 +58,7 @@ func TestMetadataIsMasked(t *testing.T) {
 	}
 }
 
-// Links have the metadata of their page only if it is inherited.
+// Links get the metadata of their page only with inherit.
 func TestMetadataIsInheritedByLinks(t *testing.T) {
 	m := messages.Metadata{"customer": "17"}
 	for _, inherit := range []bool{false, true} {
@@ -77,7 +77,7 @@ func TestMetadataIsInheritedByLinks(t *testing.T) {
 	}
 }
 
-// A record of an extractor that has a field of the name has that.
+// An extractor's own metadata field takes precedence.
 func TestMetadataOfExtractorsIsTheirOwn(t *testing.T) {
 	p := newParser(t, nil)
 	r := &parsedPage{page: seedPage(messages.Metadata{"customer": "17"}, false), plan: p.plans.Get("c", new(crawlspec.Default()))}

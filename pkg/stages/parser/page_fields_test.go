@@ -9,7 +9,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A rule has of the record of the page what that has.
+// A rule's page: fields have the values of the page's record.
 func TestRulesHaveTheFieldsOfThePage(t *testing.T) {
 	names := crawlspec.PageFieldsOfRules()
 	spec := "page: {emit: always, fields: [" + strings.Join(names, ", ") + "]}\nrecords:\n  - kind: own\n    fields:\n"
@@ -34,7 +34,7 @@ func TestRulesHaveTheFieldsOfThePage(t *testing.T) {
 		want := ofPage[name]
 		if text, ok := want.(string); ok {
 			if want = strings.TrimSpace(text); want == "" {
-				want = nil // nothing was found
+				want = nil // not found
 			}
 		}
 		if got := own["p_"+name]; !reflect.DeepEqual(got, want) {
@@ -43,7 +43,7 @@ func TestRulesHaveTheFieldsOfThePage(t *testing.T) {
 	}
 }
 
-// A text has no boilerplate: all of it is its main content, and may be Markdown.
+// A plain text has no boilerplate: all of it is its main content, and can be Markdown.
 func TestTextIsItsOwnMarkdown(t *testing.T) {
 	const body = "# Title\n\n- *one*\n- two\n"
 	for _, contentType := range []string{"text/plain", "text/markdown; charset=utf-8"} {
@@ -54,7 +54,7 @@ func TestTextIsItsOwnMarkdown(t *testing.T) {
 	}
 }
 
-// What belongs to the main content is as the spec says, in fields of the page and of rules.
+// The content options of the spec apply to the fields of the page and of rules.
 func TestContentOptions(t *testing.T) {
 	html := "<main><h1>A heading</h1><div class=body><p>" + inEnglish + "</p><p>" + inEnglish + "</p></div></main><ol>" +
 		strings.Repeat("<li class=comment>Somebody says that this is a good text, and says so at length.</li>", 3) + "</ol>"

@@ -72,13 +72,13 @@ func message(pg *messages.Page, body []byte) *stages.Message {
 	return &stages.Message{Subject: m.Subject, Header: m.Header, Data: m.Data, Deliveries: 1}
 }
 
-// parsed is what came of a page.
+// parsed is the output of a page.
 type parsed struct {
 	record messages.Record
 	links  []string
 	depths map[string]int       // of the links
 	last   *messages.Candidates // the message that ends the visit
-	then   bool                 // it waits for the others
+	then   bool                 // it is sent after the others
 }
 
 func (p *Parser) parsed(t *testing.T, pg *messages.Page, body []byte) parsed {
@@ -166,7 +166,7 @@ func TestLinksAreSentOnceUnlessNearer(t *testing.T) {
 	if got := p.parsed(t, near, body); len(got.links) != 1 {
 		t.Errorf("links %q, want the one that is nearer now", got.links)
 	}
-	// What was not acknowledged was not learned.
+	// Links are not remembered until the page is acknowledged.
 	fresh := []byte(`<a href="/fresh">m</a>`)
 	if _, err := p.Handle(t.Context(), message(page("text/html"), fresh)); err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestHeaderDirectivesCountAsThoseOfThePage(t *testing.T) {
 		t.Run(tt.rule, func(t *testing.T) {
 			pg := page(tt.contentType)
 			pg.Header = map[string][]string{tt.field: tt.values}
-			pg.Run = int64(i) // in which the link was not sent before
+			pg.Run = int64(i) // a run in which the link was not sent yet
 			body := linked
 			if tt.contentType == "application/pdf" {
 				body = []byte("%PDF-1.7 " + string(linked))
@@ -275,7 +275,8 @@ func TestBodyComesCompressedOrFromTheObjectStore(t *testing.T) {
 	}
 }
 
-// A body that a chain hands on is not decoded again. Who may read it after the page is handled has a copy.
+// A fetcher with an in-process parser passes the decoded body, which is not decoded again.
+// Extractors get a copy that they may keep.
 func TestBodyOfAChain(t *testing.T) {
 	pg := page("text/html")
 	pg.BodyEncoding = messages.BodyZstd
@@ -329,8 +330,7 @@ func TestManyLinksAreSplit(t *testing.T) {
 	}
 }
 
-// Where the frontier keeps the links of a page, it is given all of them, and told
-// which they are.
+// Where the frontier stores the links of a page, it gets all of them, and which they are.
 func TestLinksThatAreKeptAreAllSent(t *testing.T) {
 	scheduled := func(s *crawlspec.Spec) { s.Schedule = "@every 1h" }
 	body := []byte(`<a href="/menu">m</a> <a href="https://elsewhere.test/x">x</a>`)
@@ -360,7 +360,7 @@ func TestLinksThatAreKeptAreAllSent(t *testing.T) {
 	}
 }
 
-// The messages of a page to a partition are numbered.
+// The messages of a page to one partition are numbered.
 func TestPartsOfAPageAreNumbered(t *testing.T) {
 	p := newParser(t, func(s *crawlspec.Spec) { s.Schedule = "@every 1h" })
 	var b strings.Builder
@@ -420,7 +420,7 @@ func TestRunIsHandedOn(t *testing.T) {
 		{1, 2, 2}, // but not in this run
 		{1, 3, 0},
 		{2, 2, 2},
-		{1, 2, 2}, // a late page of an earlier run: what was remembered is gone
+		{1, 2, 2}, // a late page of an earlier run: the remembered links are discarded
 	} {
 		pg := page("text/html")
 		pg.Run, pg.Depth = step.run, step.depth

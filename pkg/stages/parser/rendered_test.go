@@ -7,8 +7,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// What a rendered page lacks is in its record, whatever fields that has. A page that was cut counts as incomplete, and so does one with
-// problems and hardly any text; one with problems and its text does not.
+// A record lists the problems of a rendered page, whatever fields it has. A truncated page counts
+// as incomplete. So does a page with problems and hardly any text, but not one with problems and
+// its full text.
 func TestRenderedPageSaysWhatItLacks(t *testing.T) {
 	problems := messages.RenderProblems{{Reason: "robots.txt forbids it", Count: 2, URL: "http://127.0.0.1/api"}}
 	const told = `"render_problems":[{"reason":"robots.txt forbids it","count":2,"url":"http://127.0.0.1/api"}]`

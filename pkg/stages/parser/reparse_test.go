@@ -13,7 +13,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// richSpec asks for everything that a page can give.
+// richSpec asks for every field and record that a page can give.
 func richSpec() string {
 	return `sitemaps: true
 page: {emit: always, fields: [` + strings.Join(crawlspec.PageFields, ", ") + `]}
@@ -28,8 +28,8 @@ follow:
 `
 }
 
-// Records depend on the pages alone: two parsers, each with a broker of its own,
-// make the same of them to the byte, and so does one that reads them again.
+// Records depend on the pages alone. Two parsers with separate brokers produce identical bytes, and
+// so does a parser that reads the pages again.
 func TestPagesParsedAgainGiveTheSame(t *testing.T) {
 	pages := someOfEverything(t)
 	first, second := parserOf(t, richSpec()), parserOf(t, richSpec())
@@ -61,7 +61,7 @@ func parseAll(t *testing.T, p *Parser, pages []somePage) []byte {
 	return all.Bytes()
 }
 
-// someOfEverything are the pages of the demo site and documents of other types.
+// someOfEverything returns the pages of the demo site and documents of other types.
 func someOfEverything(t *testing.T) []somePage {
 	t.Helper()
 	var pages []somePage

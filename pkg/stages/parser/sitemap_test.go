@@ -24,7 +24,7 @@ func TestSitemapGivesLinksAndNoRecord(t *testing.T) {
 		if zip {
 			var b bytes.Buffer
 			z := gzip.NewWriter(&b)
-			_, _ = z.Write(body) // a bytes.Buffer takes everything
+			_, _ = z.Write(body) // a bytes.Buffer never fails
 			_ = z.Close()
 			body = b.Bytes()
 		}
@@ -63,7 +63,7 @@ func TestSitemapGivesLinksAndNoRecord(t *testing.T) {
 	}
 }
 
-// The sitemaps of an index are as near to the seed as the index.
+// The sitemaps of an index have the depth of the index.
 func TestIndexOfSitemaps(t *testing.T) {
 	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
 	got := p.parsed(t, page("text/xml"), []byte("<sitemapindex><sitemap><loc>/1.xml</loc></sitemap></sitemapindex>"))
@@ -89,8 +89,8 @@ func TestSitemapMayBeText(t *testing.T) {
 	}
 }
 
-// A text that is known for a sitemap is read as one, whatever its name, plain or in gzip;
-// the sitemaps of an index are known as such.
+// A text marked as a sitemap is read as one, whatever its name, plain or gzipped. The sitemaps of
+// an index are marked.
 func TestKnownSitemapMayHaveAnyName(t *testing.T) {
 	const list = "https://site.test/a\nhttps://site.test/b\n"
 	var zipped bytes.Buffer
@@ -117,8 +117,8 @@ func TestKnownSitemapMayHaveAnyName(t *testing.T) {
 	}
 }
 
-// The sitemaps of an index are told as such, also if they are links of pages, too; what a
-// sitemap lists is not.
+// The sitemaps of an index are sent as sitemaps, even if pages link to them, too. The URLs of a
+// sitemap are not.
 func TestSitemapsOfAnIndexAreMarked(t *testing.T) {
 	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
 	p.parsed(t, page("text/html"), []byte("<a href=/urls>"))
@@ -148,8 +148,7 @@ func TestSitemapsOfAnIndexAreMarked(t *testing.T) {
 	}
 }
 
-// XML that is no sitemap, or in a crawl that does not want any, is a document as
-// others are.
+// XML that is no sitemap, or that belongs to a crawl without sitemaps, is an ordinary document.
 func TestOtherXMLMakesARecord(t *testing.T) {
 	for sitemaps, body := range map[bool]string{true: "<list><link>https://site.test/a</link></list>", false: someSitemap} {
 		p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = sitemaps })
@@ -160,7 +159,7 @@ func TestOtherXMLMakesARecord(t *testing.T) {
 	}
 }
 
-// What is broken in a sitemap or a feed costs one entry, and the end of the visit says so.
+// A broken part of a sitemap or a feed costs one entry, and the end of the visit reports it.
 func TestWhatCannotBeReadOfASitemapIsTold(t *testing.T) {
 	p := newParser(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
 	for _, c := range []struct{ contentType, body, links, warning string }{
@@ -202,8 +201,7 @@ func TestWhatCannotBeReadOfASitemapIsTold(t *testing.T) {
 	}
 }
 
-// Rules have the records of what can be read of broken XML, and the visit says what
-// could not be.
+// Rules make records of the readable part of broken XML, and the visit reports the rest.
 func TestRulesOverBrokenXMLHaveRecordsAndAWarning(t *testing.T) {
 	p := newParser(t, func(s *crawlspec.Spec) {
 		s.Records = []crawlspec.RecordRule{{
@@ -234,13 +232,14 @@ func TestRulesOverBrokenXMLHaveRecordsAndAWarning(t *testing.T) {
 	}
 }
 
-// TestNamedDocumentsAreRead: a seed is read as the sitemap or feed that it is, and a feed is read as a sitemap.
+// TestNamedDocumentsAreRead checks that a seed is read as a sitemap or a feed, and that a feed
+// named as a sitemap is read as one.
 func TestNamedDocumentsAreRead(t *testing.T) {
 	const rss = "<rss><channel><title>F</title><item><title>x</title><link>https://site.test/a</link></item></channel></rss>"
 	const atom = "<feed xmlns='http://www.w3.org/2005/Atom'><title>F</title><entry><link href='https://site.test/a'/></entry></feed>"
 	for _, tt := range []struct {
 		contentType, body string
-		sitemap, record   bool // that it was named as a sitemap; that it makes a record
+		sitemap, record   bool // whether it was named as a sitemap; whether it makes a record
 	}{
 		{"application/xml", "<urlset><url><loc>/a</loc></url></urlset>", false, false},
 		{"application/rss+xml", rss, false, true},
@@ -262,7 +261,7 @@ func TestNamedDocumentsAreRead(t *testing.T) {
 	}
 }
 
-// A seed needs no setting: a text of URLs leads to them, and so does an llms.txt.
+// A seed needs no setting: the URLs in a text file or an llms.txt are links.
 func TestSeedsThatListPages(t *testing.T) {
 	const llms = "# Site\n\n> What it is\n\n- [A](a.md): first\n- [B](</b> \"title\")\n- [C](https://site.test/c_(x))\n\nSee <https://site.test/d>.\n"
 	for _, c := range []struct {

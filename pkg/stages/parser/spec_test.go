@@ -18,7 +18,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// parserOf returns a parser for a crawl whose spec is this, in YAML.
+// parserOf returns a parser for a crawl with a spec in YAML.
 func parserOf(t *testing.T, text string) *Parser {
 	t.Helper()
 	return newParser(t, func(s *crawlspec.Spec) {
@@ -34,14 +34,14 @@ func parserOf(t *testing.T, text string) *Parser {
 	})
 }
 
-// lines are the records of a page, in the order of their identities.
+// lines returns the records of a page, in the order of their identities.
 func (p *Parser) lines(t *testing.T, pg *messages.Page, body string) []string {
 	t.Helper()
 	records, _ := p.results(t, pg, body)
 	return records
 }
 
-// results are the records of a page, and the dead letters.
+// results returns the records of a page, and the dead letters.
 func (p *Parser) results(t *testing.T, pg *messages.Page, body string) (records []string, dead []*nats.Msg) {
 	t.Helper()
 	m := message(pg, []byte(body))
@@ -169,7 +169,7 @@ func short(t *testing.T, text string, limit crawlspec.Bytes) *Parser {
 	return p
 }
 
-// A text longer than --max-text says so, and one that is just as long does not.
+// A record lists the texts longer than --max-text. A text of exactly that length is not listed.
 func TestRecordSaysWhichTextsAreCut(t *testing.T) {
 	const limit = 602 // Markdown ends in a line break
 	word := "x" + strings.Repeat(" wörd", 100)
@@ -211,8 +211,8 @@ func TestPersonalDataIsMasked(t *testing.T) {
 	}
 }
 
-// The names of a map are texts of the page, be they a rule's or a document's. Two
-// that become the same stay two.
+// The keys of maps from rules or documents are texts of the page and are masked. Two keys that
+// become equal stay separate.
 func TestNamesOfMapsAreMasked(t *testing.T) {
 	const body = `<script type="application/ld+json">{"@type":"x","me@site.test":1,"you@site.test":{"us@site.test":2}}</script>
 <dl><dt>you@site.test<dd>Ann<dt>me@site.test<dd>Joe</dl>`
@@ -261,8 +261,8 @@ func TestDuplicatesAreMarkedOrDropped(t *testing.T) {
 	}
 }
 
-// A page that is as it was at its visit before makes no records if the spec says so. What
-// it leads to is told all the same.
+// A page that is unchanged since its last visit makes no records if the spec drops them. Its links
+// are sent all the same.
 func TestUnchangedPageMakesNoRecordsIfDropped(t *testing.T) {
 	const drop, body = "duplicates: {unchanged: drop}\n", `<p>one<p>two<a href=/next>next</a>`
 	const rules = "page: {emit: always}\nrecords: [{kind: part, each: {css: p}, fields: {text: {get: text}}}, {kind: bad, fields: {x: {css: b, required: true}}}]\n"
@@ -388,7 +388,7 @@ func TestExtractorsRecordsAreChecked(t *testing.T) {
 	}
 }
 
-// A link that has the secret of a request rule leads to the URL without it.
+// A link that contains the secret of a request rule leads to the URL without it.
 func TestLinksHaveNoSecretParameter(t *testing.T) {
 	p := parserOf(t, "page: {fields: [canonical, links]}\nrequests:\n- match: https://site.test/*\n  query: {api_key: '{secret:K}'}")
 	pg := page("text/html")
@@ -405,8 +405,8 @@ func TestLinksHaveNoSecretParameter(t *testing.T) {
 	}
 }
 
-// The type is what the fetcher made of the header, which may name none, or several in
-// fields of their own.
+// The type is the one that the fetcher found. The header itself may have no type, or several in
+// separate fields.
 func TestTypeIsWhatTheFetcherFound(t *testing.T) {
 	p := parserOf(t, "page: {fields: [title, media_type, charset]}")
 	for field, contentType := range map[string]string{
@@ -421,8 +421,7 @@ func TestTypeIsWhatTheFetcherFound(t *testing.T) {
 	}
 }
 
-// Browsers follow a Refresh header as they do the meta element, of documents of any
-// type.
+// Refresh headers are followed like the meta element, for documents of any type, as browsers do.
 func TestRefreshHeaderIsFollowed(t *testing.T) {
 	for contentType, body := range map[string]string{"text/html": "<p>wait", "application/pdf": "%PDF-1.7", "text/plain": ""} {
 		for spec, want := range map[string]string{"": `"urls":[{"u":"https://site.test/next?a=1"}]`, "links: {follow: [anchor]}": `"depth":3,"ends"`} {
@@ -444,7 +443,8 @@ func TestRefreshHeaderIsFollowed(t *testing.T) {
 	}
 }
 
-// A page without a canonical link has the one of its Link header, and a document of another type too.
+// A page without a canonical link has the one of its Link header, and so has a document of another
+// type.
 func TestCanonicalOfTheHeader(t *testing.T) {
 	for body, want := range map[string]string{
 		"<p>text": `"canonical":"https://site.test/c"`, "<link rel=canonical href=/own>": `"canonical":"https://site.test/own"`,

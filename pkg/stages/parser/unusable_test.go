@@ -9,8 +9,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// A page of a crawl without a spec that can be used is given back, and gives nothing:
-// what a spec says is not known. With one it is parsed.
+// A page of a crawl without a usable spec is released and produces nothing, since its settings are
+// unknown. Once the crawl has a spec, the page is parsed.
 func TestPageOfACrawlThatStandsStillIsGivenBack(t *testing.T) {
 	p := newParser(t, nil)
 	kv, err := p.bus.JS.KeyValue(t.Context(), messages.BucketCrawls)
