@@ -42,7 +42,7 @@ const maxLoginSecrets = 20
 // which a login requires.
 func (r *Render) KeepsStorage() bool { return r.Storage == StorageCrawl || r.Login != nil }
 
-// Leads reports whether a canonical URL is that of the login, ignoring both queries.
+// Leads reports whether a canonical URL is the login page's, ignoring both queries.
 func (l *RenderLogin) Leads(url string) bool {
 	login, err := weburl.Canonicalize(l.URL)
 	if err != nil {

@@ -67,8 +67,8 @@ func (e hostEntry) appliesTo(url string) bool {
 }
 
 // trusts reports whether credentials may be sent to the origin of a canonical URL. A name alone is
-// trusted over https at the default port: there, nobody can read along, and no other program of the
-// machine answers.
+// trusted only over https at the default port, where no third party can read the traffic and no
+// other program of the host answers.
 func (e hostEntry) trusts(url string) bool {
 	if e.scheme == "" {
 		e.scheme = "https"

@@ -313,8 +313,8 @@ func (s *Spec) Encode() []byte {
 	return messages.Encode(&stored)
 }
 
-// Decode decodes a stored spec. Missing fields have their defaults; an unknown field is an error,
-// since a crawl without a misspelt rule is not what was meant.
+// Decode decodes a stored spec. Missing fields have their defaults. An unknown field is an error:
+// ignoring a misspelt rule would start another crawl than the user wants.
 func Decode(data []byte) (*Spec, error) {
 	s := Default()
 	if err := messages.Decode(data, &s, &s.V); err != nil {

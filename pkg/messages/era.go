@@ -21,7 +21,7 @@ type Eras []Era
 // maxEras is how many eras are kept.
 const maxEras = 100
 
-// DecodeEras decodes the value of KeyEra, which was written at a time.
+// DecodeEras decodes the value of KeyEra, which was stored at written.
 func DecodeEras(text []byte, written time.Time) (e Eras, err error) {
 	if err := jsontext.Unmarshal(text, &e); err != nil {
 		return nil, fmt.Errorf("eras: %w", err)

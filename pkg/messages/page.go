@@ -55,23 +55,22 @@ type Page struct {
 	// IP is the address that the page came from, Protocol the HTTP version.
 	IP       string `json:"ip,omitempty"`
 	Protocol string `json:"protocol,omitempty"`
-	// Timings and Digest are those of the Result.
+	// Timings and Digest are copied from the Result.
 	Timings Timings `json:"timings,omitzero"`
 	Digest  string  `json:"digest,omitempty"`
 	// Unchanged means that the body is identical to that of the previous visit.
 	Unchanged bool `json:"unchanged,omitempty"`
-	// Recorded is that of the Request.
+	// Recorded is copied from the Request.
 	Recorded bool `json:"recorded,omitempty"`
-	// Metadata and Inherit are those of the Request.
+	// Metadata and Inherit are copied from the Request.
 	Metadata Metadata `json:"metadata,omitempty"`
 	Inherit  bool     `json:"inherit,omitempty"`
-	// Sitemap is that of the Request.
+	// Sitemap is copied from the Request.
 	Sitemap bool `json:"sitemap,omitempty"`
 	// BodyObject is the name of the body in the object store BucketBodies, if it was too large for
 	// the message.
 	BodyObject string `json:"body_object,omitempty"`
-	// Robots and Contact are those of the spec under which an archived exchange was made: archives
-	// record them.
+	// Robots and Contact come from the spec of an archived exchange. Archives record them.
 	Robots  string `json:"robots,omitempty"`
 	Contact string `json:"contact,omitempty"`
 	// Asked is the URL of the final request for an archived page, if that is not URL because the
@@ -80,8 +79,8 @@ type Page struct {
 	// Rendered is why the page was rendered in a browser, for users, "" if it was not. If it was,
 	// the body is the document as its scripts changed it.
 	Rendered string `json:"rendered,omitempty"`
-	// Cut is why a page that was to be rendered may be incomplete, for users, "" if it is complete:
-	// what was not waited for, or why the body is the document as received.
+	// Cut is why a page that was to be rendered may be incomplete, for users, "" if it is complete.
+	// It names what was not awaited, or why the body is the document as received.
 	Cut string `json:"cut,omitempty"`
 	// RenderProblems are the problems during rendering.
 	RenderProblems RenderProblems `json:"render_problems,omitempty"`

@@ -45,7 +45,7 @@ type Record struct {
 	NoText string `json:"no_text,omitempty"`
 	// Truncated names the fields that are cut: the text, if it is longer than --max-text.
 	Truncated []string `json:"truncated,omitempty"`
-	// Cut and RenderProblems are those of the Page.
+	// Cut and RenderProblems are copied from the Page.
 	Cut            string         `json:"cut,omitempty"`
 	RenderProblems RenderProblems `json:"render_problems,omitempty"`
 }

@@ -26,13 +26,13 @@ func FirstRoundOf(round uint64) uint64 { return round>>visitBits<<visitBits | 1 
 
 // NextRound returns the round of the next visit after round, if it begins in era.
 func NextRound(round, era uint64) uint64 {
-	return max(round+1, FirstRound(era, Deletions(round))+1) // the first round is that of a new URL
+	return max(round+1, FirstRound(era, Deletions(round))+1) // a new URL gets the first round
 }
 
 // eraStart is the second from which eras are numbered: 2026-01-01, in Unix time.
 const eraStart = 1_767_225_600
 
-// EraAt returns the number of an era that begins at a time: the seconds since 2026-01-01.
+// EraAt returns the number of an era that begins at now: the seconds since 2026-01-01.
 func EraAt(now time.Time) uint64 { return uint64(max(now.Unix()-eraStart, 0)) }
 
 // EraOf returns the era in which the visit of a round began.

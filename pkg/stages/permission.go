@@ -120,7 +120,7 @@ func (rs Refusals) refused(nc *nats.Conn, err error) bool {
 		return false
 	}
 	if r.Verb == verbPublish && (strings.HasPrefix(r.Subject, inboxes) || strings.HasPrefix(r.Subject, answers)) {
-		// A late answer, or permissions have changed: nobody waits for it.
+		// A late answer, or one after a change of permissions. No caller waits for it.
 		rs.Log.Warn("NATS", "error", err)
 		return true
 	}

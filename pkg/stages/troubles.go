@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Troubles are the NATS objects that a process cannot use as it should. Ready reports those that
-// last. It is safe for concurrent use.
+// Troubles are the NATS objects that a process currently cannot use. Ready reports those that
+// persist. It is safe for concurrent use.
 type Troubles struct {
 	mu sync.Mutex
 	of map[string][2]error // the last two in a row

@@ -63,7 +63,7 @@ type renderPlan struct {
 	document pageYield
 }
 
-// pageYield is what a reader, a crawler and the rules of the spec get from a document.
+// pageYield is the content, links and extracted fields of a document.
 type pageYield struct {
 	text, links int
 	found       map[string]int // see extract.Result.Found

@@ -111,7 +111,7 @@ func (c *robotsCache) get(ctx context.Context, a *httpclient.Request) (robotsLoo
 		return robotsLookup{file: f}, nil
 	}
 	key := a.Policy.GuardKey() + " " + origin // another guard may refuse its address
-	asks := false                             // this turn does, not another one that waits for the same file
+	asks := false                             // this call fetches it, instead of waiting for another
 	v, err, _ := c.flight.Do(key, func() (any, error) {
 		asks = true
 		return c.find(ctx, origin, a)
@@ -126,7 +126,7 @@ func (c *robotsCache) get(ctx context.Context, a *httpclient.Request) (robotsLoo
 	return got, nil
 }
 
-// find looks in the bucket, then asks the host, unless another fetcher does.
+// find reads the bucket, and requests the file from the host unless another fetcher does.
 func (c *robotsCache) find(ctx context.Context, origin string, a *httpclient.Request) (robotsLookup, error) {
 	for wait := minRobotsWait; ; wait = min(2*wait, maxRobotsWait) {
 		e, revision := c.stored(ctx, origin)

@@ -14,7 +14,7 @@ import (
 // maxSelfRedirects is how many redirects of a URL to itself are followed.
 const maxSelfRedirects = 3
 
-// sentRequest is what a site's response depends on.
+// sentRequest has the parts of a request that determine the site's response.
 type sentRequest struct{ url, cookie string }
 
 // followSelfRedirects follows redirects to a URL that the crawl considers the requested one, such

@@ -47,8 +47,8 @@ type Frontier struct {
 	cutSaves context.CancelFunc
 
 	requests fetchRoom    // in FETCH, of all partitions
-	renders  fetchRoom    // those of them whose pages may need a browser
-	saving   atomic.Bool  // a snapshot is being made: one at a time, to limit memory
+	renders  fetchRoom    // requests whose pages may need a browser
+	saving   atomic.Bool  // a partition is saving a snapshot; only one may, to limit memory
 	saveFrom atomic.Int64 // when the next snapshot may start, Unix ns
 
 	compiled recent.Cache[string, *state.Rules]

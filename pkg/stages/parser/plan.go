@@ -63,7 +63,7 @@ func newParsePlan(cfg Config, spec *crawlspec.Spec, urls *weburl.Normalizer) *pa
 // duplicates and languages are detected by the text. One more character shows that there is more.
 const minRead = 512 << 10
 
-// addFields adds the fields of the page's record, and what they require.
+// addFields adds the fields of the page's record and their dependencies.
 func (p *parsePlan) addFields(names []string) {
 	for _, name := range names {
 		p.fields = append(p.fields, pageField{name, pageFields[name]})

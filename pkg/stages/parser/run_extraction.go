@@ -120,7 +120,7 @@ func (r *parsedPage) runExtractor(ctx context.Context, x Extractor, d *Document)
 	return nil
 }
 
-// encode converts the record of an extractor to the form of those of rules.
+// encode converts an extractor's record to the form of rule records.
 func (r *parsedPage) encode(rec *ExtractRecord) (ownRecord, error) {
 	fields, err := rec.members()
 	if err != nil {

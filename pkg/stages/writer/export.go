@@ -272,8 +272,8 @@ func (x *export) before(t *exportTarget, c *output.Commit) (uint64, error) {
 	return have.LastSeq, nil
 }
 
-// exported returns, for each merged file, how many of its records are of messages up to before.
-// These are the first records, since records are in order.
+// exported returns, for each merged file, the number of its records whose messages are at most
+// before. These come first, since records are in order.
 func (x *export) exported(c *output.Commit, before uint64) (map[partKey]int, error) {
 	records := make(map[partKey]int)
 	all, ok := x.source.Log.(output.Merger)
@@ -311,7 +311,7 @@ func describe(f *output.Filter) string {
 	return fmt.Sprintf("the kind %s of the crawl %s", f.Kind, f.Crawl)
 }
 
-// commit exports the part of one entry that is of messages after before.
+// commit exports the records of one entry whose messages are after before.
 func (x *export) commit(to output.Partition, c *output.Commit, before uint64) error {
 	made := &output.Commit{
 		Partition: c.Partition, Created: c.Created, Incarnation: c.Incarnation, FirstSeq: max(c.FirstSeq, before+1), LastSeq: c.LastSeq, Stored: c.Stored,

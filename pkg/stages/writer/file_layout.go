@@ -92,7 +92,7 @@ func (f *fileLayout) fit(s output.Sink) *fileLayout {
 	return f
 }
 
-// group returns the group of a record. Objects have none of their own.
+// group returns the group of a record. Objects are grouped only by crawl and kind.
 func (f *fileLayout) group(crawl string, rec *format.Record, partition int) output.Group {
 	if f.body != nil {
 		return output.Group{Crawl: crawl, Kind: rec.Kind}
@@ -108,9 +108,9 @@ func knownOf(rec *format.Record) []byte {
 	return rec.Data
 }
 
-// ext returns the extension for the files of a crawl, from a stream created at a time. Archive
-// files are collected with those of other crawls, where only their names distinguish them: so
-// theirs have eight characters that identify the crawl and the stream.
+// ext returns the file extension for a crawl whose stream was created at created. Archive files are
+// collected with those of other crawls and must have unique names. So their extensions begin with
+// eight characters that identify the crawl and the stream.
 func (f *fileLayout) ext(format, crawl string, created time.Time) string {
 	if !f.archive {
 		return format

@@ -8,8 +8,8 @@ import (
 	"seine/internal/output/format"
 )
 
-// finishIndex writes the index of a finished file, whose name is known only now: a sink may have
-// chosen another one than planned.
+// finishIndex writes the index of a finished file. The file's name is known only now: a sink may
+// choose another name than planned.
 func (s *fileSet) finishIndex(x format.Indexer, g output.Group, of output.File) (output.File, error) {
 	c, err := s.log.Create(s.name, g, s.form.ext(x.IndexExt(), g.Crawl, s.created))
 	if err != nil {

@@ -244,8 +244,8 @@ func (w *Writer) own(ctx context.Context, p int) error {
 	}
 }
 
-// takenTries bounds the attempts when a name turns out to be taken that was unused in the log;
-// againTime bounds the time to write again what was to be committed at the end.
+// takenTries bounds the attempts when a commit finds its name taken although the log did not have
+// it. againTime bounds the final retry of uncommitted records when the writer stops.
 const (
 	takenTries = 3
 	againTime  = time.Minute

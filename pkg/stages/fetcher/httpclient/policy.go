@@ -11,7 +11,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Policy is a compiled spec: what is sent for each URL, and over which connections.
+// Policy is a compiled spec: the request for each URL, and the connections to send it over.
 type Policy struct {
 	spec    *crawlspec.Spec // each revision has its own
 	others  *profile

@@ -134,7 +134,7 @@ func queryAll[T any](ctx context.Context, c Client, op string, q Query) ([]T, er
 	return parts, g.Wait()
 }
 
-// Slowest returns the hosts with the longest mean request, over all partitions; only those of crawl
+// Slowest returns the hosts with the longest mean request, over all partitions, limited to crawl
 // unless it is empty.
 func (c Client) Slowest(ctx context.Context, crawl string, top int) ([]HostStatus, error) {
 	parts, err := queryAll[[]HostStatus](ctx, c, OpHosts, Query{Crawl: crawl, Top: top})

@@ -10,7 +10,7 @@ import (
 // were checked.
 type Dropped struct {
 	Waiting int64    `json:"waiting"` // checked URLs that wait for their host, or for another attempt
-	URLs    int64    `json:"urls"`    // those of them that the pattern matches
+	URLs    int64    `json:"urls"`    // URLs that match the pattern
 	Some    []string `json:"some,omitempty"`
 	// Partial means that not all URLs were checked: these are a sample, by hash.
 	Partial bool `json:"partial,omitempty"`

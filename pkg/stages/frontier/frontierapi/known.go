@@ -20,10 +20,10 @@ type KnownPage struct {
 }
 
 // KnownPage returns a page of the URLs of a host that a crawl knows, in the order of their hash.
-// host is that of a canonical URL. The page has at most most URLs, or as many as fit in an answer
-// if most is 0. after is the hash, in hexadecimal digits, after which the page begins, "" for the
-// first. A page may be empty and not be the last, since a frontier checks a limited number of URLs
-// for one answer.
+// host is the host of a canonical URL. The page has at most most URLs, or as many as fit in an
+// answer if most is 0. after is the hash, in hexadecimal digits, after which the page begins, ""
+// for the first. A page may be empty and not be the last, since a frontier checks a limited number
+// of URLs for one answer.
 func (c Client) KnownPage(ctx context.Context, crawl, host, after string, most int) (page KnownPage, err error) {
 	p := messages.Partition("http://"+host+"/", c.Bus.Layout.Partitions)
 	err = c.queryPartition(ctx, OpURLs, p, Query{Crawl: crawl, Host: host, After: after, Top: most}, &page)

@@ -72,7 +72,7 @@ type Counters struct {
 	Parsing  int64 `json:"parsing"`
 	Done     int64 `json:"done"`
 	Failed   int64 `json:"failed"`
-	// Planned are those of Done and Failed that will be visited again.
+	// Planned counts the URLs in Done and Failed that will be visited again.
 	Planned int64 `json:"planned,omitempty"`
 	// Recrawling are the open URLs whose visit was planned by a rule of Spec.Recrawl and belongs to
 	// no run.
@@ -82,8 +82,8 @@ type Counters struct {
 	// FailedBy divides Failed by class, ParseFailed or HostGivenUp; Excluded is by reason.
 	FailedBy map[string]int64 `json:"failed_by,omitempty"`
 	Excluded map[string]int64 `json:"excluded,omitempty"`
-	// LeftOut are those of Done whose pages have no record because of a condition of the spec, by
-	// reason: one of messages.LeftOutReasons.
+	// LeftOut counts the URLs in Done whose pages have no record because of a condition of the
+	// spec, by reason: one of messages.LeftOutReasons.
 	LeftOut map[string]int64 `json:"left_out,omitempty"`
 	// Pages were fetched and passed to the parser; Attempts are by class.
 	Pages    int64                    `json:"pages"`

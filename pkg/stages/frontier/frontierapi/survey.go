@@ -13,8 +13,8 @@ import (
 
 // Survey is the state of all hosts together, and their recent errors.
 type Survey struct {
-	// Hosts counts the hosts with queued URLs or in-flight requests by the reason why they wait:
-	// those of HostStatus.Why, Asked or Due.
+	// Hosts counts the hosts with queued URLs or in-flight requests by state: a value of
+	// HostStatus.Why, Asked or Due.
 	Hosts map[string]int64 `json:"hosts,omitempty"`
 	// Partial means that there are too many hosts to survey all of them.
 	Partial bool `json:"partial,omitempty"`
