@@ -141,7 +141,7 @@ func (m *testbed) checkQueued(ctx context.Context, pub *published) error {
 func (m *testbed) checkDead(ctx context.Context) error {
 	s, err := m.bus.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {
-		return fmt.Errorf("look at stream %s: %w", messages.StreamDead, err)
+		return fmt.Errorf("inspect stream %s: %w", messages.StreamDead, err)
 	}
 	if st := s.CachedInfo().State; st.Msgs > 0 {
 		text := ""

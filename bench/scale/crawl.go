@@ -196,7 +196,7 @@ func (c *cluster) streams(ctx context.Context, f *crawlCosts, pages float64) err
 	for _, s := range messages.Streams(messages.DefaultStreamLimits(), 1) {
 		st, err := c.bus.JS.Stream(ctx, s.Name)
 		if err != nil {
-			return fmt.Errorf("look at stream %s: %w", s.Name, err)
+			return fmt.Errorf("inspect stream %s: %w", s.Name, err)
 		}
 		state := st.CachedInfo().State
 		f.messages[s.Name] = float64(state.LastSeq) / pages

@@ -71,7 +71,7 @@ func (c *controlFlags) set(state crawlspec.RunState, word string) error {
 			return usageError{fmt.Errorf("--host %w", err)}
 		}
 	} else if c.New {
-		return usageError{errors.New("--new: says that the host of --host is new: leave it out, or name one")}
+		return usageError{errors.New("--new: permits an unknown host: name it with --host, or omit --new")}
 	}
 	return c.with("steer", func(ctx context.Context, bus *stages.Bus) error {
 		if err := c.choose(ctx, bus); err != nil {

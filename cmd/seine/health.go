@@ -36,7 +36,7 @@ func (c *healthCmd) Run() error {
 	client := &http.Client{Timeout: 3 * time.Second}
 	resp, err := client.Get(address)
 	if err != nil {
-		return fmt.Errorf("ask for health: %w (a stage says at its start where it serves it; --listen sets it)", err)
+		return fmt.Errorf("request health: %w (a stage logs its address at the start; --listen sets it)", err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {

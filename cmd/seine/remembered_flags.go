@@ -66,7 +66,7 @@ func (c *crawlCmd) readMemory() (*memory, error) {
 		err = fmt.Errorf("it is of version %d, this build knows 1", m.V)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what %s remembers of the output: %w (without %s the flags are needed again)", c.Data, err, file)
+		return nil, fmt.Errorf("read the remembered output of %s: %w (without %s the flags are needed again)", c.Data, err, file)
 	}
 	return &m, nil
 }
@@ -89,7 +89,7 @@ func (c *crawlCmd) recall(given map[string]bool) error {
 	for _, f := range before {
 		if text, ok := m.Flags[f.name]; ok {
 			if err := jsontext.Unmarshal(text, f.value); err != nil {
-				return fmt.Errorf("read what %s remembers of --%s: %w", c.Data, f.name, err)
+				return fmt.Errorf("read the remembered --%[2]s of %[1]s: %[3]w", c.Data, f.name, err)
 			}
 		}
 	}

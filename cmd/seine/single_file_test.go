@@ -65,7 +65,7 @@ func TestSingleFile(t *testing.T) {
 	want(t, exitUsage, []string{"export", keyed, "--latest", "--to", filepath.Join(dir, "to")}, "choose records for --single")
 	want(t, exitUsage, []string{"export", from, "--single", filepath.Join(dir, "b.csv")}, "--format csv: has the columns of one kind of record, and there are offer, product: write --kind offer")
 	want(t, exitUsage, []string{"export", from, "--single", filepath.Join(dir, "a.xls")}, "must be a file whose name ends in .csv")
-	want(t, exitUsage, []string{"export", from, "--single", filepath.Join(dir, "b.csv"), "--path", "{kind}"}, "--single: the name of the file says its format")
+	want(t, exitUsage, []string{"export", from, "--single", filepath.Join(dir, "b.csv"), "--path", "{kind}"}, "--single: the name of the file selects its format")
 	want(t, exitUsage, []string{"export", from, "--to", filepath.Join(dir, "b.csv")}, "for one file, write --single "+filepath.Join(dir, "b")+".csv; for many, --to "+filepath.Join(dir, "b")+" --format csv")
 	want(t, exitUsage, []string{"cat", from, "--format", "warc"}, "--format warc: must be jsonl, json, csv or parquet")
 	if left, _ := filepath.Glob(filepath.Join(dir, "b*")); len(left) > 0 {

@@ -45,7 +45,7 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 		{[]string{"replay", "write", "--crawl", "shirt", "--out", again}, "did you mean shirts?"},
 		{[]string{"pause", "--crawl", "shirts", "--host", near}, "did you mean " + u.Host + "? (seine hosts lists some) (use --new"},
 		{[]string{"cancel", "--crawl", "shirts", "--host", "http://nowhere.test/"}, "host nowhere.test: no crawl has URLs of it"},
-		{[]string{"pause", "--crawl", "shirts", "--new"}, "--new: says that the host"},
+		{[]string{"pause", "--crawl", "shirts", "--new"}, "--new: permits an unknown host"},
 		{[]string{"spec", "get", "--crawl", "shirt"}, "did you mean shirts?"},
 		{[]string{"spec", "get"}, "no such crawl"},
 		{[]string{"spec", "diff", spec, "--crawl", "shirt"}, "did you mean shirts? there are caps, shirts (--new begins"},

@@ -436,7 +436,7 @@ func ReadManifest(r io.Reader) (*Manifest, error) {
 	case m.V != messages.Version:
 		return nil, fmt.Errorf("read manifest: v is %d, this build reads %d: %w", m.V, messages.Version, messages.ErrVersion)
 	case m.Crawl == "" || int64(len(m.Files)) != m.FileCount:
-		return nil, fmt.Errorf("read manifest: it is not a manifest of Seine, or was cut: it has %d files and says %d", len(m.Files), m.FileCount)
+		return nil, fmt.Errorf("read manifest: not a manifest of Seine, or truncated: it lists %d files instead of %d", len(m.Files), m.FileCount)
 	}
 	return &m, nil
 }

@@ -357,11 +357,11 @@ func (o Output) check(want []expectedFile) (ProblemKind, error) {
 	last := want[len(want)-1]
 	switch {
 	case !IsChunk(last.Path):
-		return Changed, errors.New("the content differs from what was committed: it was changed, or replaced by a record that is not committed yet (then the writer's next commit fixes it)")
+		return Changed, errors.New("the content differs from the commit: it was changed, or replaced by a record that is not committed yet (then the writer's next commit fixes it)")
 	case n != last.Bytes:
 		return Changed, fmt.Errorf("%d bytes, committed were %d", n, last.Bytes)
 	}
-	return Changed, errors.New("the content is not what was committed")
+	return Changed, errors.New("the content differs from the commit")
 }
 
 // known records a file, if no entry names it.

@@ -133,7 +133,7 @@ func checkWebhook(text string) error {
 		return errors.New("the scheme and the host cannot be secrets: people must see where alerts go")
 	}
 	if password, ok := u.User.Password(); ok && password != "x" {
-		return errors.New(`write the name of a secret for the password, as in "{secret:NAME}": a spec is read by many`)
+		return errors.New(`write the name of a secret for the password, as in "{secret:NAME}": a spec is not secret`)
 	}
 	return checkSecrets(text, true)
 }

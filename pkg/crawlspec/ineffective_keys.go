@@ -147,7 +147,7 @@ func (k idleKeys) idlePace(note noter) {
 		note(src.PerHost != nil && *src.PerHost > 1 && pace.Delay > 0, key("per_host"), besideDelay, pace.Delay)
 		note(src.DelayFactor != nil && *src.DelayFactor > 0 && pace.Delay == 0, key("delay_factor"), "without a delay")
 		note(src.TimeZone != nil && len(pace.Hours) == 0, key("time_zone"), "without hours")
-		note(src.isEmpty(), fmt.Sprintf("sources[%d]", i), "but name hosts: say what is different for them")
+		note(src.isEmpty(), fmt.Sprintf("sources[%d]", i), "but name hosts: set a key for them")
 	}
 	note(lone && k.PerHost > 1, "per_host", besideDelay, k.Delay)
 	note(factor && k.DelayFactor != 0 && k.DelayFactor != DefaultDelayFactor, "delay_factor", "without a delay")

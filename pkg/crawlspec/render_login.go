@@ -79,7 +79,7 @@ func (l *RenderLogin) templates() (all []Template) {
 var (
 	errNoLoginURL    = errors.New("is missing: say where to log in, as in https://shop.example/login")
 	errNoLoginScript = errors.New("is missing: say how to log in, in JavaScript that fills the form and sends it")
-	errPlainSecret   = errors.New(`write the name of a secret, as in "{secret:NAME}": a spec is read by many`)
+	errPlainSecret   = errors.New(`write the name of a secret, as in "{secret:NAME}": a spec is not secret`)
 )
 
 func (r *Render) checkLogin(p *Problems) {

@@ -91,7 +91,7 @@ type Progress struct {
 // UnusableText describes a newest spec that cannot be used, with the reason, and whether the crawl
 // is stalled because of it.
 func UnusableText(why string, stalled bool) string {
-	means := "the one before it holds"
+	means := "the previous revision applies"
 	if stalled {
 		means = "nothing is sent"
 	}

@@ -54,7 +54,7 @@ func (r StatusRules) check(p *Problems, path string) {
 			p.Addf(at, "must be a status from 400 to 599, 4xx, 5xx, or blocked")
 		}
 		if rule.Attempts < 0 || rule.Attempts > 100 {
-			p.Addf(at+".attempts", "%d: must be from 1 to 100 (1 is the end of the URL)", rule.Attempts)
+			p.Addf(at+".attempts", "%d: must be from 1 to 100 (1 means no retry)", rule.Attempts)
 		}
 		between(p, at+".wait", rule.Wait, 0, maxStatusWait)
 	}

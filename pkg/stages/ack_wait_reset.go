@@ -176,7 +176,7 @@ func (d *stuckDetector) resetAckWait() error {
 		}
 	}
 	d.metrics.ackWaitResets.Inc()
-	d.Bus.Log.Warn("the server waits for a message that no process holds, and is to deliver it again: has its clock been set?",
+	d.Bus.Log.Warn("no process holds a message that the server considers in flight, requesting redelivery: did its clock change?",
 		"stream", d.Stream, "consumer", d.Consumer.Durable, "sequence", d.floor+1)
 	return nil
 }

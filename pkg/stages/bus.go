@@ -226,7 +226,7 @@ func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
 func (b *Bus) CheckInstallation(ctx context.Context) error {
 	have, err := b.Existing(ctx)
 	if err == nil && have.Installation != b.Layout.Installation {
-		err = fmt.Errorf("the server has the streams of %w (%s) than the one that this process works for (%s)", installation.ErrOther, have.Installation, b.Layout.Installation)
+		err = fmt.Errorf("the server has the streams of %w (%s), and this process belongs to %s", installation.ErrOther, have.Installation, b.Layout.Installation)
 	}
 	return err
 }

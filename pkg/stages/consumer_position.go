@@ -33,13 +33,13 @@ func (b *Bus) continueConsumer(ctx context.Context, c *jetstream.ConsumerInfo) e
 	}
 	var was consumerPosition
 	if _, err := b.ReadJSON(ctx, messages.BucketMeta, key, &was); err != nil {
-		return fmt.Errorf("read how far consumer %s of stream %s was: %w", c.Name, c.Stream, err)
+		return fmt.Errorf("read the position of consumer %s of stream %s: %w", c.Name, c.Stream, err)
 	}
 	is := consumerPosition{jsclient.Made(stream), c.Created, c.AckFloor.Stream}
 	if was.Stream == is.Stream && !was.Created.Equal(is.Created) && was.Acked > is.Acked && was.Acked <= stream.State.LastSeq {
-		b.Log.Warn("a consumer was deleted: it continues behind what it had acknowledged", "stream", c.Stream, "consumer", c.Name, "sequence", was.Acked)
+		b.Log.Warn("consumer was deleted: continuing after its last acknowledged message", "stream", c.Stream, "consumer", c.Name, "sequence", was.Acked)
 		if _, err := b.JS.ResetConsumerToSequence(ctx, c.Stream, c.Name, was.Acked+1); err != nil {
-			return fmt.Errorf("continue consumer %s of stream %s behind message %d: %w", c.Name, c.Stream, was.Acked, err)
+			return fmt.Errorf("continue consumer %s of stream %s after message %d: %w", c.Name, c.Stream, was.Acked, err)
 		}
 		is.Acked = was.Acked
 	}
@@ -51,7 +51,7 @@ func (b *Bus) continueConsumer(ctx context.Context, c *jetstream.ConsumerInfo) e
 		_, err = kv.Put(ctx, key, messages.Encode(is))
 	}
 	if err != nil {
-		return fmt.Errorf("note how far consumer %s of stream %s is: %w", c.Name, c.Stream, err)
+		return fmt.Errorf("store the position of consumer %s of stream %s: %w", c.Name, c.Stream, err)
 	}
 	return nil
 }

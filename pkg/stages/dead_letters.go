@@ -40,12 +40,12 @@ func (r *Runner) failed(ctx context.Context, h *delivery, err error) (outcome st
 	}
 	if wait, ok := retryAfter(err, h.Deliveries); ok {
 		wait = cmp.Or(r.wait, wait)
-		r.Bus.Log.Info("will try again", r.about(h, "tries", h.Deliveries, "wait", wait, "error", err)...)
+		r.Bus.Log.Info("retrying message", r.about(h, "tries", h.Deliveries, "wait", wait, "error", err)...)
 		r.delays.add(h.Sequence, wait)
 		return "retried", h.sendAck(fmt.Sprintf(`%s {"delay":%d}`, nak, wait))
 	}
 	if r.alreadyAcked(ctx, h) {
-		r.Bus.Log.Info("another has done the message meanwhile", r.about(h, "error", err)...)
+		r.Bus.Log.Info("message was acknowledged by another process", r.about(h, "error", err)...)
 		return "done", nil
 	}
 	r.Bus.Log.Warn("message goes to DEAD", r.about(h, "tries", h.Deliveries, "error", err)...)

@@ -129,7 +129,7 @@ func (sd SpecDeletions) note(crawl string, d messages.Deletion, rev uint64) *mes
 	return &d
 }
 
-// Done stores that nothing is left of a deleted crawl. It returns no error if another process did
+// Done stores that removed all data of a deleted crawl. It returns no error if another process did
 // so, or the name was deleted again.
 func (sd SpecDeletions) Done(ctx context.Context, crawl string, d *messages.Deletion) error {
 	e, err := sd.kv.Get(ctx, messages.KeyDeletion(crawl))

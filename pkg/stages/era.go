@@ -29,7 +29,7 @@ func (e Eras) NoteLoss(ctx context.Context) error {
 	if now := messages.EraAt(time.Now()); err != nil || now >= era && now < era+lossApart {
 		return err
 	}
-	e.Log.Warn("messages were lost that had been read: visits that begin now have identities of a new era")
+	e.Log.Warn("the stream lost messages that were already read: new visits belong to a new era")
 	return e.Begin(ctx)
 }
 

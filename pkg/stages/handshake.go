@@ -41,7 +41,7 @@ func (rs Refusals) checkHandshake() {
 	}
 	why := fmt.Sprintf("%v (%s)", err, hint)
 	if said := rs.handshake.why.Swap(&why); said == nil || *said != why {
-		rs.Log.Error("cannot connect to NATS again", "reason", why)
+		rs.Log.Error("cannot reconnect to NATS", "reason", why)
 	}
 }
 

@@ -87,7 +87,7 @@ func MakeConsumers(b *Bus) (stop func(), err error) {
 	c := &consumerMaker{Bus: b, active: make(map[string]int), logged: make(map[[2]string]bool)}
 	sub, err := b.NC.QueueSubscribe(messages.SubjectConsumers("*"), makeQueue, c.serve)
 	if err != nil {
-		return nil, fmt.Errorf("serve who makes consumers: %w", err)
+		return nil, fmt.Errorf("serve consumer requests: %w", err)
 	}
 	return func() { _ = sub.Unsubscribe() }, nil
 }
@@ -148,7 +148,7 @@ func (c *consumerMaker) make(m *nats.Msg, user, what string) {
 		err = m.Respond(answer)
 	}
 	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
-		c.Log.Warn("made no consumer", "asked", m.Subject, "error", err)
+		c.Log.Warn("consumer request refused", "subject", m.Subject, "error", err)
 	}
 }
 
@@ -165,7 +165,7 @@ func (c *consumerMaker) refuse(m *nats.Msg, user string, refused *consumerError)
 	c.logged[key] = true
 	c.mu.Unlock()
 	if !logged {
-		c.Log.Warn("refused to make a consumer for a user of another account; more of the kind are not logged", "user", user, "asked", m.Subject, "reason", refused.Description)
+		c.Log.Warn("refused to create a consumer for a user of another account; further refusals of this kind are not logged", "user", user, "asked", m.Subject, "reason", refused.Description)
 	}
 	if err != nil && !errors.Is(err, nats.ErrConnectionClosed) {
 		c.Log.Debug("cannot answer", "asked", m.Subject, "error", err)

@@ -79,7 +79,7 @@ func TestMakeConsumers_ServerAnswersNothing_BoundedForEachUser(t *testing.T) {
 			t.Fatalf("JetStream got %d requests, want %d", i, maxConsumerRequests+1)
 		}
 	}
-	if n := strings.Count(logged.String(), "refused to make a consumer"); n != 1 {
+	if n := strings.Count(logged.String(), "refused to create a consumer"); n != 1 {
 		t.Errorf("got %d lines in the log, want 1:\n%s", n, logged.String())
 	}
 }

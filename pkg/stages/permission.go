@@ -34,11 +34,11 @@ type PermissionError struct {
 // Error names the subject, the user and the remedy.
 func (e *PermissionError) Error() string {
 	if e.Subject == "" {
-		return fmt.Sprintf("the NATS server does not let %s in (%v): its user or key is not, or no longer, in the server's configuration; docs/guides/secure.md",
+		return fmt.Sprintf("the NATS server does not let %s connect (%v): the server's configuration lacks its user or key; docs/guides/secure.md",
 			e.Who, e.Cause)
 	}
 	if e.Verb == verbSubscribe && strings.HasPrefix(e.Subject, inboxes) {
-		return fmt.Sprintf("the NATS server does not let %s receive answers at %s: set --nats-inbox-prefix to that of the user, such as _INBOX_fetcher",
+		return fmt.Sprintf("the NATS server does not let %s receive replies at %s: set --nats-inbox-prefix to that of the user, such as _INBOX_fetcher",
 			e.Who, e.Subject)
 	}
 	return fmt.Sprintf("the NATS server does not let %s %s %s: connect as the user of this role, or allow it in the server's configuration; docs/guides/secure.md",
@@ -121,11 +121,11 @@ func (rs Refusals) refused(nc *nats.Conn, err error) bool {
 	}
 	if r.Verb == verbPublish && (strings.HasPrefix(r.Subject, inboxes) || strings.HasPrefix(r.Subject, answers)) {
 		// A late answer, or one after a change of permissions. No caller waits for it.
-		rs.Log.Warn("NATS", "error", err)
+		rs.Log.Warn("NATS error", "error", err)
 		return true
 	}
 	if rs.refusals.add(r) {
-		rs.Log.Error("refused", "error", r)
+		rs.Log.Error("permission denied", "error", r)
 	}
 	return true
 }

@@ -200,7 +200,7 @@ func TestUserThatIsShutOutAndLetInAgain(t *testing.T) {
 	}
 	reload(strings.Replace(string(whole), "user: some", "user: other", 1))
 	await.Eventually(t, "the refusal is told", func() bool { return bus.Refusals.Err() != nil })
-	if got := bus.Refusals.Err().Error(); !strings.Contains(got, "does not let user some (a password) in") {
+	if got := bus.Refusals.Err().Error(); !strings.Contains(got, "does not let user some (a password) connect") {
 		t.Errorf("it says: %s", got)
 	}
 	// The client stops after the same refusal twice, unless it is configured not to.

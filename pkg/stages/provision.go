@@ -132,7 +132,7 @@ func Subjects(ctx context.Context, b *Bus, stream, filter string) (jetstream.Str
 		info, err = s.Info(ctx, jetstream.WithSubjectFilter(filter))
 	}
 	if err != nil {
-		return jetstream.StreamState{}, fmt.Errorf("look at the subjects of stream %s: %w", stream, err)
+		return jetstream.StreamState{}, fmt.Errorf("list the subjects of stream %s: %w", stream, err)
 	}
 	return info.State, nil
 }
@@ -144,7 +144,7 @@ func StreamInfo(ctx context.Context, b *Bus, name string) (*jetstream.StreamInfo
 	case errors.Is(err, jetstream.ErrStreamNotFound):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("look at stream %s: %w", name, err)
+		return nil, fmt.Errorf("inspect stream %s: %w", name, err)
 	}
 	return s.CachedInfo(), nil
 }

@@ -106,7 +106,7 @@ func (b *Bus) RedeliverUnacked(ctx context.Context) error {
 			_, err = b.JS.ResetConsumer(ctx, c.stream, c.durable)
 		}
 		if err != nil {
-			return fmt.Errorf("release %s: %w", c.durable, err)
+			return fmt.Errorf("mark %s for redelivery: %w", c.durable, err)
 		}
 	}
 	return nil
@@ -161,7 +161,7 @@ func (b *Bus) ClaimRequest(ctx context.Context, req *messages.Request, claimant 
 			wait, retry = retry, min(2*retry, unansweredWait)
 		}
 		if sleep.For(ctx, wait) != nil {
-			return false, fmt.Errorf("ask the frontier about %s: %w", messages.Clip(req.URL), ctx.Err())
+			return false, fmt.Errorf("claim %s at the frontier: %w", messages.Clip(req.URL), ctx.Err())
 		}
 	}
 }

@@ -22,11 +22,11 @@ func ScatterGather(ctx context.Context, nc *nats.Conn, subject string, question 
 	inbox := nc.NewInbox()
 	sub, err := nc.SubscribeSync(inbox)
 	if err != nil {
-		return fmt.Errorf("ask all on %s: %w", subject, err)
+		return fmt.Errorf("query %s: %w", subject, err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
 	if err := nc.PublishRequest(subject, inbox, question); err != nil {
-		return fmt.Errorf("ask all on %s: %w", subject, err)
+		return fmt.Errorf("query %s: %w", subject, err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, gatherTime)
 	defer cancel()
@@ -38,7 +38,7 @@ func ScatterGather(ctx context.Context, nc *nats.Conn, subject string, question 
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("ask all on %s: %w", subject, err)
+			return fmt.Errorf("query %s: %w", subject, err)
 		}
 		heard(m.Data)
 	}

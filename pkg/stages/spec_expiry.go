@@ -55,7 +55,7 @@ func (x SpecExpiry) GetNewest(ctx context.Context, crawl string) (crawlspec.Revi
 func (x SpecExpiry) Now(ctx context.Context) (rev uint64, at time.Time, err error) {
 	st, err := x.bus.JS.Stream(ctx, "KV_"+messages.BucketCrawls)
 	if err != nil {
-		return 0, at, fmt.Errorf("look at bucket %s: %w", messages.BucketCrawls, err)
+		return 0, at, fmt.Errorf("inspect bucket %s: %w", messages.BucketCrawls, err)
 	}
 	return st.CachedInfo().State.LastSeq, st.CachedInfo().TimeStamp, nil
 }

@@ -71,7 +71,7 @@ func (h SpecHistory) PutAt(ctx context.Context, crawl string, spec *crawlspec.Sp
 		return 0, err
 	}
 	if now := rev; now != have && !(have == 0 && now <= since) {
-		return 0, fmt.Errorf("%w: it has revision %d, not %d", ErrRevision, now, have)
+		return 0, fmt.Errorf("%w: it is at revision %d, not %d", ErrRevision, now, have)
 	}
 	if have > 0 && string(stored) == string(text) {
 		return rev, nil

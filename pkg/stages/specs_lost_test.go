@@ -48,10 +48,10 @@ func TestSpecs_RevisionIsLost_CrawlStandsStill(t *testing.T) {
 			lose(t, before)
 			s := newSpecs(before.bus, before.kv)
 			r := get(t, s, "c", rev)
-			if !r.Stalled || r.Rev != rev || r.State != crawlspec.Paused || !strings.Contains(r.Unusable, "is lost") || !errors.Is(r.Blocked(), crawlspec.ErrStandsStill) {
+			if !r.Stalled || r.Rev != rev || r.State != crawlspec.Paused || !strings.Contains(r.Unusable, "is missing") || !errors.Is(r.Blocked(), crawlspec.ErrStandsStill) {
 				t.Errorf("the crawl goes by %+v", r)
 			}
-			if !log.Has("is lost") {
+			if !log.Has("is missing") {
 				t.Error("it is not logged")
 			}
 			if r := get(t, s, "fed", 0); r.Stalled || r.Rev != 0 || r.Delay != crawlspec.DefaultDelay {

@@ -49,7 +49,7 @@ func (s *Specs) unlessLost(crawl string, known crawlspec.Revision, rev uint64) c
 
 // lostSpec returns the reason why a crawl is stalled whose spec at revision rev is lost.
 func lostSpec(rev uint64) error {
-	return fmt.Errorf("revision %d of it is lost: bucket %s has no spec of the crawl; store it again (seine spec apply)", rev, messages.BucketCrawls)
+	return fmt.Errorf("its revision %d is missing in bucket %s: store the spec again (seine spec apply)", rev, messages.BucketCrawls)
 }
 
 // keepUnusable records an unusable spec of a crawl whose earlier specs are known. It reports

@@ -15,11 +15,11 @@ func At(path string) (Disk, error) {
 	}
 	name, err := windows.UTF16PtrFromString(abs)
 	if err != nil {
-		return Disk{}, &os.PathError{Op: "look at the disk of", Path: path, Err: err}
+		return Disk{}, &os.PathError{Op: "inspect the disk of", Path: path, Err: err}
 	}
 	var free, size uint64
 	if err := windows.GetDiskFreeSpaceEx(name, &free, &size, nil); err != nil {
-		return Disk{}, &os.PathError{Op: "look at the disk of", Path: path, Err: err}
+		return Disk{}, &os.PathError{Op: "inspect the disk of", Path: path, Err: err}
 	}
 	return Disk{Free: int64(free), Size: int64(size), Device: filepath.VolumeName(abs)}, nil
 }

@@ -93,11 +93,11 @@ func Open(dir, file string) (*Key, error) {
 	}
 	k, err := load(file)
 	if err != nil {
-		return nil, fmt.Errorf("%w: what is in %s is encrypted, by the key in %s: %w (if it has moved: seine crawl --data %s --encrypt-state FILE)",
+		return nil, fmt.Errorf("%w: the state in %s is encrypted with the key in %s: %w (if it has moved: seine crawl --data %s --encrypt-state FILE)",
 			ErrKey, dir, have.file, err, dir)
 	}
 	if !hmac.Equal(k.derive("check", have.salt), have.check) {
-		return nil, fmt.Errorf("%w: what is in %s is encrypted by another key than that in %s (it was in %s)", ErrKey, dir, file, have.file)
+		return nil, fmt.Errorf("%w: the state in %s is encrypted with another key than that in %s (it was in %s)", ErrKey, dir, file, have.file)
 	}
 	return k, k.note(dir, have.salt, file)
 }

@@ -56,7 +56,7 @@ func (q *Questions) scanPage(pre, part []byte, after string, do func(hash messag
 	if after != "" {
 		last, err := hex.DecodeString(after)
 		if err != nil || len(last) != len(messages.URLHash{}) {
-			return "", fmt.Errorf("after %q: must be what the last answer said is next", messages.Clip(after))
+			return "", fmt.Errorf("after %q: must be the cursor of the last response", messages.Clip(after))
 		}
 		if behind := append(append(pre[:len(pre):len(pre)], last...), 0); bytes.Compare(behind, from) > 0 {
 			from = behind

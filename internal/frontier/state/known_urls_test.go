@@ -65,7 +65,7 @@ func TestKnownURLsAreThoseOfOneHost(t *testing.T) {
 		t.Errorf("after what is behind the host: %v", got)
 	}
 	for _, after := range []string{"zz", "00", first + "00"} {
-		if _, err := w.part.Questions.URLsOfHost(frontierapi.Query{Crawl: "c", Host: "a.test", After: after}); err == nil || !strings.Contains(err.Error(), "must be what the last answer said") {
+		if _, err := w.part.Questions.URLsOfHost(frontierapi.Query{Crawl: "c", Host: "a.test", After: after}); err == nil || !strings.Contains(err.Error(), "must be the cursor of the last response") {
 			t.Errorf("after %q: %v", after, err)
 		}
 	}

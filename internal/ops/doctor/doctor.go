@@ -210,7 +210,7 @@ func clock(ctx context.Context, bus *stages.Bus) ([]Finding, error) {
 	before := time.Now()
 	s, err := bus.JS.Stream(ctx, messages.StreamFetch)
 	if err != nil {
-		return nil, fmt.Errorf("look at stream %s: %w", messages.StreamFetch, err)
+		return nil, fmt.Errorf("inspect stream %s: %w", messages.StreamFetch, err)
 	}
 	here := before.Add(time.Since(before) / 2)
 	drift := s.CachedInfo().TimeStamp.Sub(here).Round(time.Millisecond)

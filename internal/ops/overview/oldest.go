@@ -36,7 +36,7 @@ func (o *oldest) firstWaiting(ctx context.Context, bus *stages.Bus, stage string
 		return nil // it was read meanwhile
 	}
 	if err != nil {
-		return fmt.Errorf("look at the oldest message for %s: %w", c.Config.Durable, err)
+		return fmt.Errorf("read the oldest message for %s: %w", c.Config.Durable, err)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()

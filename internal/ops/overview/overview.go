@@ -325,7 +325,7 @@ func discover(ctx context.Context, nc *nats.Conn) ([]micro.Info, error) {
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("ask who is there: %w", err)
+		return nil, fmt.Errorf("discover processes: %w", err)
 	}
 	return all, nil
 }
@@ -385,7 +385,7 @@ func NamesIn(ctx context.Context, bus *stages.Bus, stream string) ([]string, err
 func beingDeleted(ctx context.Context, bus *stages.Bus, crawl string) (bool, error) {
 	value, rev, err := bus.ReadKey(ctx, messages.BucketCrawls, messages.KeyDeletion(crawl))
 	if err != nil {
-		return false, fmt.Errorf("look at the deletion of crawl %s: %w", crawl, err)
+		return false, fmt.Errorf("read the deletion of crawl %s: %w", crawl, err)
 	}
 	d, err := messages.DecodeDeletion(value, rev)
 	return err == nil && !d.Done, err

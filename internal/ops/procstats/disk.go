@@ -13,7 +13,7 @@ import (
 func diskOf(path string) (Disk, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return Disk{}, fmt.Errorf("look at the disk of %s: %w", path, err)
+		return Disk{}, fmt.Errorf("inspect the disk of %s: %w", path, err)
 	}
 	for {
 		at, err := diskspace.At(abs)
@@ -21,7 +21,7 @@ func diskOf(path string) (Disk, error) {
 			return Disk{Free: at.Free, Size: at.Size, Device: at.Device}, nil
 		}
 		if !os.IsNotExist(err) || filepath.Dir(abs) == abs {
-			return Disk{}, fmt.Errorf("look at the disk of %s: %w", path, err)
+			return Disk{}, fmt.Errorf("inspect the disk of %s: %w", path, err)
 		}
 		abs = filepath.Dir(abs)
 	}

@@ -168,7 +168,7 @@ func Collect(ctx context.Context, nc *nats.Conn) ([]Process, error) {
 		}
 	})
 	if err != nil {
-		return nil, fmt.Errorf("ask how the processes are: %w", err)
+		return nil, fmt.Errorf("collect the state of processes: %w", err)
 	}
 	slices.SortFunc(all, func(a, b Process) int { return strings.Compare(a.Name(), b.Name()) })
 	return all, nil

@@ -34,7 +34,7 @@ func (p Position) before(o Position) bool {
 func End(ctx context.Context, bus *stages.Bus) (Position, error) {
 	s, err := bus.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {
-		return Position{}, fmt.Errorf("look at RECORDS: %w", err)
+		return Position{}, fmt.Errorf("inspect stream RECORDS: %w", err)
 	}
 	info := s.CachedInfo()
 	return Position{Created: info.Created, Sequence: info.State.LastSeq, Time: info.State.LastTime}, nil
@@ -82,7 +82,7 @@ type Extent struct {
 func ReadBatch(ctx context.Context, bus *stages.Bus, c Choice, from Position, e Extent) (Batch, error) {
 	s, err := bus.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {
-		return Batch{}, fmt.Errorf("look at RECORDS: %w", err)
+		return Batch{}, fmt.Errorf("inspect stream RECORDS: %w", err)
 	}
 	b := batchReader{choice: c, extent: e, from: from}
 	info := s.CachedInfo()

@@ -50,7 +50,7 @@ func IsArchive(name string) bool {
 func CheckReadable(name string) error {
 	switch f := NameOf(name); {
 	case f == "":
-		return fmt.Errorf("%w: its name must end in %s, to say what is in it", ErrNoRecords, oneOf(ReadableExts()))
+		return fmt.Errorf("%w: its name must end in %s, which tells the format", ErrNoRecords, oneOf(ReadableExts()))
 	case find(f).read == nil:
 		return fmt.Errorf("%w: %s cannot be read back: it is for other programs; files of jsonl.zst can", ErrNoRecords, f)
 	}

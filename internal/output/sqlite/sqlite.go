@@ -47,7 +47,7 @@ func Validate(out string) error {
 	case strings.HasPrefix(file, "//"):
 		return fmt.Errorf("--out %q: must be sqlite:FILE, without the slashes of a URL", out)
 	case strings.HasPrefix(file, ":"):
-		return fmt.Errorf("--out %q: must name a file: what is in memory is gone with the process", out)
+		return fmt.Errorf("--out %q: must name a file: data in memory is lost with the process", out)
 	}
 	return nil
 }

@@ -33,10 +33,10 @@ type textLimit struct {
 // exceeded is the error of what has a longer text.
 func (l *textLimit) exceeded() error {
 	if l.regex {
-		return fmt.Errorf("%w: an xpath with matches() or replace() asked for the text of what has more than %d bytes of it: use regex or replace of the field",
+		return fmt.Errorf("%w: matches() or replace() in an XPath was applied to a node with more than %d bytes of text: use regex or replace of the field",
 			errBound, l.each)
 	}
-	return fmt.Errorf("%w: an xpath asked for the text of what has more than %d bytes of it", errBound, min(l.all, l.each))
+	return fmt.Errorf("%w: an XPath was applied to a node with more than %d bytes of text", errBound, min(l.all, l.each))
 }
 
 var (

@@ -115,7 +115,7 @@ func (b *Backup) copyAll(ctx context.Context, dir string, m *Manifest) error {
 		b.Progress.report("copying %s", name)
 		is, err := b.Bus.JS.Stream(ctx, name)
 		if err != nil {
-			return fmt.Errorf("look at stream %s: %w", name, err)
+			return fmt.Errorf("inspect stream %s: %w", name, err)
 		}
 		if name == snapshotsStream { // its objects are copied one by one: a snapshot by the server could catch them half replaced
 			m.Bucket = &is.CachedInfo().Config
@@ -206,7 +206,7 @@ func (b *Backup) needsNoSnapshot(ctx context.Context, p int) error {
 	for _, name := range []string{messages.StreamURLs, messages.StreamResults} {
 		s, err := b.Bus.JS.Stream(ctx, name)
 		if err != nil {
-			return fmt.Errorf("look at stream %s: %w", name, err)
+			return fmt.Errorf("inspect stream %s: %w", name, err)
 		}
 		if first := s.CachedInfo().State.FirstSeq; first > 1 {
 			return fmt.Errorf("partition %d has no snapshot, and %s does not have its beginning any more: let the frontiers make snapshots (--snapshot-every), or stop them and copy --state", p, name)

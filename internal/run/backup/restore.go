@@ -246,7 +246,7 @@ func copyOf(file string) func(io.Writer) error {
 func (r *Restore) epoch(ctx context.Context) (uint64, error) {
 	s, err := r.Bus.JS.Stream(ctx, keyValues(messages.BucketLeases))
 	if err != nil {
-		return 0, fmt.Errorf("look at bucket %s: %w", messages.BucketLeases, err)
+		return 0, fmt.Errorf("inspect bucket %s: %w", messages.BucketLeases, err)
 	}
 	return s.CachedInfo().State.LastSeq, nil
 }

@@ -113,7 +113,7 @@ func TestServerOfAnotherAuthorityIsTold(t *testing.T) {
 		check(t, os.WriteFile(to, text, 0o600))
 	}
 	await.Eventually(t, "it is back", func() bool { return bus.Ready() == nil })
-	if n := strings.Count(log.String(), "cannot connect to NATS again"); n > 3 {
+	if n := strings.Count(log.String(), "cannot reconnect to NATS"); n > 3 {
 		t.Errorf("it is said %d times:\n%s", n, log)
 	}
 }

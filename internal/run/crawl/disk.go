@@ -25,7 +25,7 @@ const minFree = 2 << 20
 func checkDisk(dir string) error {
 	disk, err := diskspace.At(dir)
 	if err != nil {
-		return fmt.Errorf("look at the disk of --data: %w", err)
+		return fmt.Errorf("inspect the disk of --data: %w", err)
 	}
 	if disk.Free < minFree {
 		return fmt.Errorf("--data %s: %s left: %w", dir, humanize.Size(disk.Free), ErrDiskFull)

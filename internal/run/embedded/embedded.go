@@ -124,7 +124,7 @@ func privateDir(dir string) error {
 		return fmt.Errorf("make data directory: %w", err)
 	}
 	if err := os.Chmod(dir, 0o700); err != nil { // another user may have created it
-		return fmt.Errorf("close the data directory to others: %w (it must belong to the user who crawls)", err)
+		return fmt.Errorf("restrict the data directory to its owner: %w (it must belong to the user who crawls)", err)
 	}
 	return nil
 }

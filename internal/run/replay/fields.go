@@ -31,7 +31,7 @@ func (p *messageCopier) checkFields(ctx context.Context, crawl string, spec *cra
 	if more := len(lacking) - maxLacking; more > 0 {
 		lacking = append(lacking[:maxLacking], fmt.Sprintf("%d more", more))
 	}
-	return fmt.Errorf("crawl %s: its spec lacks what records would have by the given one: %s; views of databases would not show it:"+
+	return fmt.Errorf("crawl %s: its spec lacks fields of the given one: %s; views of databases would not show them:"+
 		" store that spec first (seine spec apply FILE --crawl %s, with the --data or --nats of this command) and give this command again, or give --beyond-spec as well",
 		crawl, strings.Join(lacking, ", "), crawl)
 }

@@ -42,7 +42,7 @@ func (r *replay) refuseCommits(created time.Time) error {
 func (r *replay) checkOutput(ctx context.Context) error {
 	s, err := r.scratch.feed.JS.Stream(ctx, messages.StreamRecords)
 	if err != nil {
-		return fmt.Errorf("open stream %s at the side: %w", messages.StreamRecords, err)
+		return fmt.Errorf("open scratch stream %s: %w", messages.StreamRecords, err)
 	}
 	if err := r.refuseCommits(s.CachedInfo().Created); err != nil {
 		return err

@@ -75,7 +75,7 @@ func openRecordStore(ctx context.Context, bus *stages.Bus, file, generation stri
 		return s, nil
 	}
 	if err := s.goBack(ctx, &stored); err != nil {
-		return nil, fmt.Errorf("look at what the replay has stored: %w", err)
+		return nil, fmt.Errorf("read the position of the replay: %w", err)
 	}
 	return s, nil
 }
@@ -173,7 +173,7 @@ func (s *recordStore) room(ctx context.Context) error {
 				return nil
 			}
 			if !said {
-				s.bus.Log.Warn("RECORDS of the crawl is full of what its writers lack, waiting for them")
+				s.bus.Log.Warn("RECORDS is full: waiting for the writers of the crawl")
 				said = true
 			}
 		}

@@ -15,7 +15,7 @@ func (r *replay) leaveNothing() error {
 		return err
 	}
 	if err := os.Remove(planFile(r.State)); err != nil {
-		return fmt.Errorf("--state %s: remove what is needed no longer: %w", r.State, err)
+		return fmt.Errorf("--state %s: remove files of the ended replay: %w", r.State, err)
 	}
 	_ = os.Remove(r.State) // fails if the directory is not empty
 	return nil

@@ -339,7 +339,7 @@ func (r *replay) reportProgress(ctx context.Context, all bool) error {
 	p := Progress{Stream: r.Stream, Elapsed: time.Since(r.began), FirstSeq: r.plan.First, FirstTime: r.plan.FirstTime, Done: r.handled(r.store.at())}
 	dead, err := r.scratch.feed.JS.Stream(ctx, messages.StreamDead)
 	if err != nil {
-		return fmt.Errorf("look at stream %s at the side: %w", messages.StreamDead, err)
+		return fmt.Errorf("inspect scratch stream %s: %w", messages.StreamDead, err)
 	}
 	p.DeadLetters = int64(dead.CachedInfo().State.LastSeq)
 	if r.writer != nil {

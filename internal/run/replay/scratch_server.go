@@ -73,7 +73,7 @@ func (s *scratchServer) provision(ctx context.Context, partitions int) error {
 		}
 		c.Discard = jetstream.DiscardNew
 		if _, err := s.feed.JS.UpdateStream(ctx, c); err != nil {
-			return fmt.Errorf("set up stream %s at the side: %w", c.Name, err)
+			return fmt.Errorf("set up scratch stream %s: %w", c.Name, err)
 		}
 	}
 	return nil
@@ -118,7 +118,7 @@ func (s *scratchServer) close() {
 func remove(state string) error {
 	for _, dir := range []string{scratchDir(state), writerDir(state), sentFile(state)} {
 		if err := os.RemoveAll(dir); err != nil {
-			return fmt.Errorf("--state %s: remove what is needed no longer: %w", state, err)
+			return fmt.Errorf("--state %s: remove files of the ended replay: %w", state, err)
 		}
 	}
 	return nil

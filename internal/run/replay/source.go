@@ -52,7 +52,7 @@ type seqRange struct {
 func (s *replayStream) resolve(ctx context.Context, c *Selection, now time.Time) (w seqRange, err error) {
 	info, err := s.stream.Info(ctx)
 	if err != nil {
-		return w, fmt.Errorf("look at stream %s: %w", s.name, err)
+		return w, fmt.Errorf("inspect stream %s: %w", s.name, err)
 	}
 	st := info.State
 	w = seqRange{Created: info.Created, First: st.FirstSeq, From: max(st.FirstSeq, c.FromSeq, 1), To: st.LastSeq}
@@ -90,7 +90,7 @@ func (s *replayStream) probe(ctx context.Context, config jetstream.ConsumerConfi
 	config.AckPolicy, config.MemoryStorage, config.InactiveThreshold = jetstream.AckNonePolicy, true, time.Minute
 	c, err := s.stream.CreateConsumer(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("look at stream %s: %w", s.name, err)
+		return nil, fmt.Errorf("inspect stream %s: %w", s.name, err)
 	}
 	s.bus.ForgetConsumer(ctx, s.name, c.CachedInfo().Name)
 	return c.CachedInfo(), nil

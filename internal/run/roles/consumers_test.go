@@ -98,7 +98,7 @@ func TestMakeConsumers_RequestWithoutBound_Refused(t *testing.T) {
 		t.Errorf("the client shows %v", err)
 	}
 	const causes = 6 // of the seven, two are about max_ack_pending
-	if n := strings.Count(log.String(), "refused to make a consumer"); n != causes {
+	if n := strings.Count(log.String(), "refused to create a consumer"); n != causes {
 		t.Errorf("got %d lines in the log, want %d:\n%s", n, causes, log)
 	}
 }

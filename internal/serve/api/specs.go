@@ -64,7 +64,7 @@ type SpecRevision struct {
 	Revision uint64    `json:"revision" doc:"0 for the default of a crawl that never had one."`
 	Stored   time.Time `json:"stored,omitzero"`
 	Spec     raw       `json:"spec,omitempty"`
-	Unusable string    `json:"unusable,omitempty" doc:"Why it cannot be used; then the one before it holds."`
+	Unusable string    `json:"unusable,omitempty" doc:"Why it cannot be used; then the previous revision applies."`
 }
 
 func revisionTag(rev uint64) string { return fmt.Sprintf(`"%d"`, rev) }
@@ -143,7 +143,7 @@ func (c *SpecChange) store(ctx context.Context, specs *stages.Specs, in *specInp
 	c.Ineffective = spec.Ineffective()
 	switch {
 	case rev != have.Rev:
-		return fmt.Errorf("%w: it has revision %d, not %d", stages.ErrRevision, have.Rev, rev)
+		return fmt.Errorf("%w: it is at revision %d, not %d", stages.ErrRevision, have.Rev, rev)
 	case len(c.Changes) == 0 && have.Rev > 0 && have.Unusable == "":
 		c.Revision = have.Rev
 	default:

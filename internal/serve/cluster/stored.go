@@ -81,7 +81,7 @@ func (c *Cluster) openStored(ctx context.Context) (*stages.Bus, func(), error) {
 		return s.bus, s.release, nil
 	case err := <-failed:
 		s.end()
-		return nil, nil, fmt.Errorf("open what is stored in %s: %w", c.local, err)
+		return nil, nil, fmt.Errorf("open the stored state in %s: %w", c.local, err)
 	case <-ctx.Done():
 		s.end()
 		return nil, nil, ctx.Err()

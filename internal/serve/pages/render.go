@@ -76,7 +76,7 @@ func (s *server) render(w http.ResponseWriter, r *http.Request, status int, name
 	err := s.templates[name].ExecuteTemplate(&text, "frame.html", &f)
 	if err != nil {
 		s.Log.Error("cannot make a page", "page", name, "error", err)
-		http.Error(w, "this page cannot be made; the log of the server says why", http.StatusInternalServerError)
+		http.Error(w, "this page cannot be rendered; see the log of the server", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -201,7 +201,7 @@ func TestSpecIsChangedAndTakenBack(t *testing.T) {
 	tab.Shows("of the spec is in effect")
 	fill(other, "#text", right+"max_depth: 6\n")
 	press(other, ".fields", "Store")
-	other.Shows("it has revision")
+	other.Shows("it is at revision")
 
 	press(tab, "table", "Restore it")
 	tab.Shows("of the spec is restored")
@@ -240,7 +240,7 @@ func TestURLsAreExcludedOnceItIsKnownHowMany(t *testing.T) {
 	tab.Shows("It would drop 10 of 20 URLs that wait")
 	c.add("shop", "scope: any\nexclude: [nothing]\nsources: [{hosts: [paused.example], state: paused}]\n") // by somebody else
 	press(tab, ".card", "Exclude them")
-	tab.Shows("it has revision")
+	tab.Shows("it is at revision")
 }
 
 // Seeds are judged line by line before they are fed, and 100,000 of a file are taken at once.

@@ -76,7 +76,7 @@ func (c *Client) ObjectInfo(ctx context.Context, bucket, name string) (*jetstrea
 		return nil, jetstream.ErrObjectNotFound
 	}
 	if err != nil {
-		return nil, fmt.Errorf("look at object %s: %w", name, err)
+		return nil, fmt.Errorf("inspect object %s: %w", name, err)
 	}
 	info := new(jetstream.ObjectInfo)
 	if err := jsontext.Unmarshal(m.Data, info); err != nil {

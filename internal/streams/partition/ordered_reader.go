@@ -278,7 +278,7 @@ func (o *OrderedReader) await(info *jetstream.StreamInfo) error {
 	if time.Since(o.short) > leaderBehind {
 		return nil
 	}
-	return fmt.Errorf("look at stream %s: its leader has %d messages, %d were read", o.stream, info.State.LastSeq, o.last.Sequence)
+	return fmt.Errorf("read stream %s: its leader has %d messages, %d were read", o.stream, info.State.LastSeq, o.last.Sequence)
 }
 
 // verify checks that the stream still is the one that the position is in. One
@@ -297,7 +297,7 @@ func (o *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
 		case err == nil:
 			same = m.Time.Equal(o.last.Stored)
 		case !errors.Is(err, jetstream.ErrMsgNotFound): // not found: purged this moment
-			return fmt.Errorf("look at message %d of %s: %w", o.last.Sequence, o.stream, err)
+			return fmt.Errorf("read message %d of %s: %w", o.last.Sequence, o.stream, err)
 		}
 	}
 	if same {
@@ -310,7 +310,7 @@ func (o *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
 		}
 	}
 	if o.last.Sequence > 0 {
-		o.bus.Log.Warn("stream is not the one that was read before, reading all of it again",
+		o.bus.Log.Warn("stream was re-created, reading all of it again",
 			"stream", o.stream, "position", o.last.Sequence, "last", info.State.LastSeq)
 	}
 	o.acks.end()

@@ -96,7 +96,7 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 	}
 	meta.Partition, meta.Object = p, objectName(p, meta.Epoch)
 	if have, err = s.sweep(ctx, box, meta, have); err != nil {
-		s.bus.Log.Warn("cannot remove what failed snapshots left", "partition", p, "error", err)
+		s.bus.Log.Warn("cannot remove the rest of failed snapshots", "partition", p, "error", err)
 	}
 	if meta.Bytes, err = putObject(ctx, box, meta.Object, write); err != nil {
 		return meta, err
@@ -139,7 +139,7 @@ func (s *Snapshots) sweep(ctx context.Context, box *jsclient.ObjectBucket, meta 
 		if err := box.Remove(ctx, name, name); err != nil {
 			return have, err
 		}
-		s.bus.Log.Info("removed what a failed snapshot left", "partition", meta.Partition, "object", name)
+		s.bus.Log.Info("removed the rest of a failed snapshot", "partition", meta.Partition, "object", name)
 	}
 	return have, nil
 }
@@ -346,7 +346,7 @@ func (s *Snapshots) cachedInfo(ctx context.Context, stream string) (*jetstream.S
 	}
 	st, err := s.bus.JS.Stream(ctx, stream)
 	if err != nil {
-		return nil, fmt.Errorf("look at stream %s: %w", stream, err)
+		return nil, fmt.Errorf("inspect stream %s: %w", stream, err)
 	}
 	s.infos[stream] = streamLook{st.CachedInfo(), time.Now()}
 	return st.CachedInfo(), nil

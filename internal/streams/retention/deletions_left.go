@@ -63,7 +63,7 @@ func DeletionLeft(ctx context.Context, b *stages.Bus, crawl string, d *messages.
 func behind(ctx context.Context, b *stages.Bus, stream string, upto uint64) (names []string, err error) {
 	all, err := b.Consumers(ctx, stream)
 	if err != nil {
-		return nil, fmt.Errorf("look who reads stream %s: %w", stream, err)
+		return nil, fmt.Errorf("list the consumers of stream %s: %w", stream, err)
 	}
 	for _, c := range all {
 		if c.Config.Durable != "" && c.AckFloor.Stream < upto && (c.NumPending > 0 || c.NumAckPending > 0) {

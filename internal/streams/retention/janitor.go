@@ -116,7 +116,7 @@ func (j *Janitor) Run(ctx context.Context) error {
 func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged bool, err error) {
 	s, err := j.Bus.JS.Stream(ctx, name)
 	if err != nil {
-		return false, fmt.Errorf("look at stream %s: %w", name, err)
+		return false, fmt.Errorf("inspect stream %s: %w", name, err)
 	}
 	info := s.CachedInfo()
 	j.last += info.State.LastSeq
@@ -183,7 +183,7 @@ func (j *Janitor) blame(info *jetstream.StreamInfo, read uint64, slowest string)
 	held := info.Config.MaxBytes > 0 && unread*float64(st.Bytes) > blameShare*float64(info.Config.MaxBytes)
 	switch {
 	case held && !j.blamed[name]:
-		j.Log.Warn("stream fills up with what a consumer has not read", "stream", name, "consumer", slowest)
+		j.Log.Warn("stream fills up with messages that a consumer has not read", "stream", name, "consumer", slowest)
 		if j.blamed == nil {
 			j.blamed = make(map[string]bool)
 		}

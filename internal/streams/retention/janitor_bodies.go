@@ -78,7 +78,7 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 	s.chunks, s.bytes = info.State.Subjects, info.State.Bytes
 	pages, err := j.Bus.JS.Stream(ctx, messages.StreamPages)
 	if err != nil {
-		return s, fmt.Errorf("look at stream %s: %w", messages.StreamPages, err)
+		return s, fmt.Errorf("inspect stream %s: %w", messages.StreamPages, err)
 	}
 	s.last = pages.CachedInfo().State.LastSeq
 	read, _, n, err := j.minAckFloor(ctx, messages.StreamPages, s.last)
@@ -138,9 +138,9 @@ func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 			continue
 		}
 		if err := s.box.Stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
-			return fmt.Errorf("remove what is left of an upload: %w", err)
+			return fmt.Errorf("remove the rest of an upload: %w", err)
 		}
-		j.Log.Info("removed what is left of the upload of a large body", "chunks", n)
+		j.Log.Info("removed the rest of an aborted upload of a large body", "chunks", n)
 	}
 	return nil
 }

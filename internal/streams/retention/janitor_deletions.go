@@ -36,7 +36,7 @@ func DeletionNow(ctx context.Context, b *stages.Bus, crawl string, spec *crawlsp
 	for _, name := range names {
 		s, err := b.JS.Stream(ctx, name)
 		if err != nil {
-			return d, fmt.Errorf("look at stream %s: %w", name, err)
+			return d, fmt.Errorf("inspect stream %s: %w", name, err)
 		}
 		info := s.CachedInfo()
 		d.Streams[name] = messages.StreamEnd{Created: info.Created, Sequence: info.State.LastSeq}
@@ -66,7 +66,7 @@ func (j *Janitor) Forget(ctx context.Context, crawl string, d *messages.Deletion
 func (j *Janitor) forgetIn(ctx context.Context, name, subject string, end messages.StreamEnd) (done bool, err error) {
 	s, err := j.Bus.JS.Stream(ctx, name)
 	if err != nil {
-		return false, fmt.Errorf("look at stream %s: %w", name, err)
+		return false, fmt.Errorf("inspect stream %s: %w", name, err)
 	}
 	info := s.CachedInfo()
 	if !info.Created.Equal(end.Created) || info.State.FirstSeq > end.Sequence {

@@ -32,7 +32,7 @@ func (co composer) compose(ctx context.Context, m *stages.Message, t *fetchJob) 
 	case messages.Redirect:
 		target, err := t.reply.Target()
 		if err != nil {
-			t.reply.Failed(httpclient.Failf(messages.ClientError, "redirect leads nowhere: %v", err))
+			t.reply.Failed(httpclient.Failf(messages.ClientError, "redirect without a valid target: %v", err))
 			break
 		}
 		location = target
@@ -226,7 +226,7 @@ func (co composer) onDeadLetter(m *stages.Message, why error) stages.Output {
 		return stages.Output{}
 	}
 	res := resultOf(req, co.name)
-	res.Class, res.Error, res.Started = messages.ProtocolError, "the fetcher gave up: "+why.Error(), time.Now().UTC()
+	res.Class, res.Error, res.Started = messages.ProtocolError, "internal error of the fetcher: "+why.Error(), time.Now().UTC()
 	requestsTotal.WithLabelValues(string(res.Class)).Inc()
 	p := messages.Partition(req.URL, co.bus.Layout.Partitions)
 	return stages.Output{Last: []*nats.Msg{resultMsg(res, p)}}

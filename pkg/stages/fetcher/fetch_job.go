@@ -79,7 +79,7 @@ func (f *Fetcher) notToSend(t *fetchJob) bool {
 		return true
 	}
 	if _, state := t.spec.HostPoliteness(weburl.Hostname(t.req.URL)); state == crawlspec.Cancelled {
-		t.reply = httpclient.Unsent(httpclient.Failf(messages.ClassCancelled, "the crawl, or what it wants of this host, was cancelled"))
+		t.reply = httpclient.Unsent(httpclient.Failf(messages.ClassCancelled, "the crawl, or this host of the crawl, was cancelled"))
 		return true
 	}
 	return f.lacks(t)

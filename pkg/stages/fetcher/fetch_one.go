@@ -138,7 +138,7 @@ func (s *Single) Fetch(ctx context.Context, spec *crawlspec.Spec, url string, wa
 		}
 		next, err := r.Target()
 		if err != nil {
-			return nil, &FetchError{url, messages.ClientError, r.Status, "redirect leads nowhere: " + err.Error()}
+			return nil, &FetchError{url, messages.ClientError, r.Status, "redirect without a valid target: " + err.Error()}
 		}
 		most := spec.HostLimits(weburl.Hostname(next)).MaxRedirects
 		if out.Via = append(out.Via, url); len(out.Via) > most {

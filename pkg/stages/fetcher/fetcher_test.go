@@ -295,7 +295,7 @@ func TestRedirects(t *testing.T) {
 		h := s.handle1(req, 1)
 		if c.want == "" {
 			h.wants(t, messages.ClientError)
-			if !strings.HasPrefix(h.Error, "redirect leads nowhere: ") || h.Location != "" || h.Status != 301 {
+			if !strings.HasPrefix(h.Error, "redirect without a valid target: ") || h.Location != "" || h.Status != 301 {
 				t.Errorf("%q: %d %s, location %q", c.location, h.Status, h.Error, h.Location)
 			}
 			continue

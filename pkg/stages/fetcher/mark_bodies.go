@@ -35,7 +35,7 @@ func (co composer) markBodies(ctx context.Context, t *fetchJob, out *stages.Outp
 	out.OnDone(func() {
 		for object, sequence := range stored {
 			if err := retention.MarkBody(ctx, co.bus, object, sequence); err != nil {
-				co.bus.Log.Warn("large body stays", "crawl", t.req.Crawl, "url", t.req.URL, "object", object, "error", err)
+				co.bus.Log.Warn("cannot remove large body", "crawl", t.req.Crawl, "url", t.req.URL, "object", object, "error", err)
 			}
 		}
 	})

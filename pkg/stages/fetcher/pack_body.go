@@ -116,7 +116,7 @@ func (b *bodyPacker) store(ctx context.Context, name string, body []byte) error 
 			return fmt.Errorf("store body %s: %w", name, ctx.Err())
 		}
 		if wait >= maxStoreWait {
-			b.log.Warn("body waits for room in the object store", "object", name, "bytes", len(body), "error", err)
+			b.log.Warn("body waits for space in the object store", "object", name, "bytes", len(body), "error", err)
 		}
 		if err := httpclient.Timed(waitObjectFull, func() error { return sleep.For(ctx, wait) }); err != nil {
 			return err

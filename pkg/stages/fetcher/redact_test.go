@@ -181,7 +181,7 @@ func TestRedirectPublishesNoSecret(t *testing.T) {
 	if got := g.queries[len(g.queries)-1]; got != "/dir/?"+redactKey {
 		t.Errorf("the target was asked for as %q", got)
 	}
-	for path, want := range map[string]string{"/path": "has a secret of the spec outside its query", "/broken": "redirect leads nowhere"} {
+	for path, want := range map[string]string{"/path": "has a secret of the spec outside its query", "/broken": "redirect without a valid target"} {
 		h := s.get(g.URL + path)
 		h.wants(t, messages.ClientError)
 		if !strings.Contains(h.Error, want) {

@@ -251,7 +251,7 @@ func (rd rendering) renderJob(t *fetchJob, document *pageproxy.Document, requisi
 var (
 	errRequisiteRobots  = errors.New("robots.txt forbids it (if its owner lets you, set robots: ignore)")
 	errRequisiteBlocked = errors.New("the spec blocks it (render.block.urls)")
-	errRequisiteNotSent = errors.New("another process may show the page by now")
+	errRequisiteNotSent = errors.New("the request may have been redelivered")
 )
 
 // allowRequisite returns an error if the spec or the robots.txt of its host forbids a request of
@@ -335,7 +335,7 @@ func (j *fetchJob) leadTo(url string) {
 	r := j.reply
 	r.Header = maps.Clone(r.Header)
 	r.Header.Set("Location", url)
-	r.Class, r.Text = messages.Redirect, "the page leads there by itself"
+	r.Class, r.Text = messages.Redirect, "the page redirects by script"
 	r.Body, r.Request, r.Head = httpclient.Body{}, nil, nil
 	r.Shrink(0)
 }

@@ -64,7 +64,7 @@ func (c *Config) Validate() error {
 	case c.FetchMessages < 1 || c.FetchMessages > 100_000:
 		return fmt.Errorf("--fetch-messages %d: must be from 1 to 100000", c.FetchMessages)
 	case c.KeepShare < 0 || c.KeepShare > 0.9:
-		return fmt.Errorf("--keep-share %g: must be from 0 to 0.9, to leave room for what is not read yet", c.KeepShare)
+		return fmt.Errorf("--keep-share %g: must be from 0 to 0.9, to leave room for unread messages", c.KeepShare)
 	case c.KeepAge < 0 || c.DeadAge < crawlspec.Duration(time.Minute):
 		return fmt.Errorf("--keep-age must not be negative, --dead-age at least 1m")
 	}

@@ -63,7 +63,7 @@ func (ds deletions) finish(ctx context.Context, j *retention.Janitor, crawl stri
 	if err := ds.specs.Deletions.Done(ctx, crawl, d); err != nil {
 		return err
 	}
-	ds.log.Info("nothing is left of a deleted crawl", "crawl", crawl, "revision", d.Rev)
+	ds.log.Info("removed all data of a deleted crawl", "crawl", crawl, "revision", d.Rev)
 	return nil
 }
 

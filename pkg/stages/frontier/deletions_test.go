@@ -111,7 +111,7 @@ func TestDeletionLeavesNothingInStreamsAndBuckets(t *testing.T) {
 		t.Errorf("the deletion, while a record waits for its writer: %+v", d)
 	}
 	a.ackAll(slow)
-	a.eventually("nothing is left", func() bool { d := a.specs.Deletion("c"); return d.Done && d.Rev == rev })
+	a.eventually("removed all data", func() bool { d := a.specs.Deletion("c"); return d.Done && d.Rev == rev })
 	if left := a.subjectsLeft("c"); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}
@@ -162,7 +162,7 @@ func TestDeletionMakesASnapshotSoon(t *testing.T) {
 	client := frontierapi.Client{Bus: a.bus}
 	rev, err := client.Delete(t.Context(), "c")
 	a.must(err)
-	a.eventually("nothing is left", func() bool { d := a.specs.Deletion("c"); return d != nil && d.Done && d.Rev == rev })
+	a.eventually("removed all data", func() bool { d := a.specs.Deletion("c"); return d != nil && d.Done && d.Rev == rev })
 	if left := a.subjectsLeft("c"); len(left) > 0 {
 		t.Errorf("left: %q", left)
 	}

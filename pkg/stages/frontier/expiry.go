@@ -103,7 +103,7 @@ func (e expirer) expire(ctx context.Context, crawl string) (next time.Time, err 
 	}
 	done, err := e.specs.Expiry.Delete(ctx, crawl, d, rev)
 	if err == nil {
-		e.log.Info("crawl is deleted: it has ended, and was kept for as long as its spec says", "crawl", crawl, "revision", done.Rev)
+		e.log.Info("deleting an ended crawl: the time of keep in its spec is over", "crawl", crawl, "revision", done.Rev)
 	}
 	return next, err
 }

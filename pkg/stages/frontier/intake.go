@@ -75,7 +75,7 @@ func (si seedIntake) covers(ctx context.Context, d *messages.Deletion, m *stages
 	}
 	s, err := si.bus.JS.Stream(ctx, m.Stream)
 	if err != nil {
-		return false, fmt.Errorf("look at stream %s: %w", m.Stream, err)
+		return false, fmt.Errorf("inspect stream %s: %w", m.Stream, err)
 	}
 	return d.Covers(m.Stream, s.CachedInfo().Created, m.Sequence), nil
 }

@@ -98,7 +98,7 @@ func allParsed(ctx context.Context, bus *stages.Bus, last uint64) (bool, error) 
 	if err == nil {
 		info = c.CachedInfo()
 	} else if !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return false, fmt.Errorf("look at consumer %s: %w", messages.ConsumerParse, err)
+		return false, fmt.Errorf("inspect consumer %s: %w", messages.ConsumerParse, err)
 	}
 	if info.AckFloor.Stream < last {
 		if info.NumAckPending > 0 {

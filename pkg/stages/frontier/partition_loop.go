@@ -105,7 +105,7 @@ func (f *Frontier) acquirePartition(ctx context.Context, p int, epoch uint64) (*
 // still talks to a deposed leader reads stale data.
 func (f *Frontier) retryLater(p int, err error) error {
 	if jsclient.Unavailable(err) || errors.Is(err, partition.ErrStale) {
-		f.log.Warn("cannot enter a partition now", "partition", p, "error", err)
+		f.log.Warn("cannot take over a partition", "partition", p, "error", err)
 		return nil
 	}
 	return err

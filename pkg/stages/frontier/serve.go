@@ -25,11 +25,11 @@ const Service = "seine-frontier-questions"
 // and its owner answers; any frontier may answer those about a crawl.
 func (f *Frontier) serve(ctx context.Context) error {
 	svc, err := micro.AddService(f.bus.NC, micro.Config{
-		Name: Service, Version: version.Number, Description: "What became of a crawl, a host, a URL; pause, resume, cancel, delete",
+		Name: Service, Version: version.Number, Description: "State of crawls, hosts and URLs; pause, resume, cancel, delete",
 		QueueGroupDisabled: true,
 	})
 	if err != nil {
-		return fmt.Errorf("serve questions: %w", err)
+		return fmt.Errorf("serve queries: %w", err)
 	}
 	defer func() { _ = svc.Stop() }()
 	for _, op := range []string{
@@ -38,13 +38,13 @@ func (f *Frontier) serve(ctx context.Context) error {
 	} {
 		subject := "seine.frontier." + op + ".*"
 		if err := svc.AddEndpoint(op, micro.HandlerFunc(f.forward), micro.WithEndpointSubject(subject)); err != nil {
-			return fmt.Errorf("serve questions: %w", err)
+			return fmt.Errorf("serve queries: %w", err)
 		}
 	}
 	err = svc.AddEndpoint(frontierapi.OpControl, micro.HandlerFunc(func(r micro.Request) { f.control(ctx, r) }),
 		micro.WithEndpointSubject(messages.SubjectControl), micro.WithEndpointQueueGroup(Service))
 	if err != nil {
-		return fmt.Errorf("serve questions: %w", err)
+		return fmt.Errorf("serve queries: %w", err)
 	}
 	stop, err := stages.MakeConsumers(f.bus)
 	if err != nil {

@@ -196,7 +196,7 @@ func (p *partitionLoop) finalSnapshot() {
 	v := p.f.store.View(p.partition)
 	defer v.Close()
 	if done := p.save(p.saver.ctx, v, maps.Clone(p.state.Positions())); done.err != nil {
-		p.log.Warn("cannot make a snapshot for the next owner, who will replay the streams", "error", done.err)
+		p.log.Warn("cannot make a snapshot for the next owner, which will replay the streams", "error", done.err)
 	}
 }
 

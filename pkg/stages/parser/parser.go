@@ -137,7 +137,7 @@ func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Messa
 	}
 	for _, y := range r.byRules.Told {
 		if len(y.Joined) > 0 {
-			p.bus.Log.Warn("records of several hosts have one key, and replace each other: if they are not the same thing, write {host} into the key",
+			p.bus.Log.Warn("records of several hosts share a key and replace each other: if they are different things, add {host} to the key",
 				"crawl", page.Crawl, "rule", y.Rule, "kind", y.Kind, "hosts", y.Joined)
 			continue
 		}

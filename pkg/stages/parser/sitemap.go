@@ -64,7 +64,7 @@ func (sp sitemapPage) readText(body []byte) (bool, error) {
 func (sp sitemapPage) readKnown(body []byte) (bool, error) {
 	site, err := sitemap.ParseAny(body, sp.page.ContentType)
 	if site == nil {
-		sp.warning = "it was named as a sitemap, and is taken for a page: " + err.Error()
+		sp.warning = "not a valid sitemap, parsed as a page: " + err.Error()
 		return false, nil
 	}
 	return true, sp.followEntries(site, err)

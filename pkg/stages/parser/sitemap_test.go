@@ -112,7 +112,7 @@ func TestKnownSitemapMayHaveAnyName(t *testing.T) {
 	pg := page("text/plain")
 	pg.Sitemap = true
 	got := p.parsed(t, pg, []byte("not here"))
-	if want := `it was named as a sitemap, and is taken for a page: not a sitemap: "not here" is not a URL`; got.record.Text != "not here" || got.last.Warning != want {
+	if want := `not a valid sitemap, parsed as a page: not a sitemap: "not here" is not a URL`; got.record.Text != "not here" || got.last.Warning != want {
 		t.Errorf("a text gave record %+v, and the end %+v", got.record, got.last)
 	}
 }
@@ -168,11 +168,11 @@ func TestWhatCannotBeReadOfASitemapIsTold(t *testing.T) {
 			"application/xml; charset=utf-8",
 			"<urlset><url><loc>https://site.test/\xe9</loc></url><url><lastmod>2026</lastmod></url><url><loc>http://[</loc></url><url><loc>/b</loc></url></urlset>",
 			"https://site.test/%E9 https://site.test/b",
-			"2 of 4 entries without a URL that can be fetched; 1 error in the XML passed over",
+			"2 of 4 entries without a URL that can be fetched; 1 error in the XML skipped",
 		},
 		{
 			"application/rss+xml", "<rss><channel><item><link>/a\x02</link></item><item><link>/b</link></item>", "https://site.test/a https://site.test/b",
-			"1 error in the XML passed over; read feed: it ends before its last element does",
+			"1 error in the XML skipped; read feed: it ends before its last element does",
 		},
 	} {
 		out, err := p.Handle(t.Context(), message(page(c.contentType), []byte(c.body)))

@@ -98,10 +98,10 @@ func (w warning) String() string {
 		parts = append(parts, fmt.Sprintf("%d of %d entries without a URL that can be fetched", w.unreadable, w.unreadable+w.read))
 	}
 	if w.repairs > 0 {
-		parts = append(parts, humanize.Plural(w.repairs, "error")+" in the XML passed over")
+		parts = append(parts, humanize.Plural(w.repairs, "error")+" in the XML skipped")
 	}
 	if w.cut {
-		parts = append(parts, fmt.Sprintf("only the first %d entries read: it is longer than that", w.read))
+		parts = append(parts, fmt.Sprintf("only the first %d entries were read", w.read))
 	}
 	if w.err != nil {
 		parts = append(parts, w.err.Error())

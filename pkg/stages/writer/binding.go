@@ -123,7 +123,7 @@ func (c *Config) placeID() (string, error) {
 	}
 	id, err := log.(output.Place).PlaceID("")
 	if err != nil {
-		return "", fmt.Errorf("--out %s: read the name of the place: %w", Redact(c.Out), err)
+		return "", fmt.Errorf("--out %s: read the ID of the output: %w", Redact(c.Out), err)
 	}
 	return id, closeSink(log)
 }
@@ -154,7 +154,7 @@ func (c *Config) checkSame(have, want *output.Binding) error {
 func (b binder) bind(ctx context.Context) (err error) {
 	want := b.cfg.binding()
 	if want.Place, err = b.sink.(output.Place).PlaceID(rand.Text()); err != nil {
-		return fmt.Errorf("--out %s: name the place: %w", Redact(b.cfg.Out), err)
+		return fmt.Errorf("--out %s: write the ID of the output: %w", Redact(b.cfg.Out), err)
 	}
 	b.binding = want
 	return jsclient.RetryUnavailable(ctx, func(ctx context.Context) error {
@@ -175,7 +175,7 @@ func (b binder) bindOnce(ctx context.Context) error {
 		b.log.Warn("the writer is bound to another output from now on", "was", have.Out, "is", b.binding.Out)
 	}
 	if _, err = b.bus.SwapKey(ctx, messages.BucketMeta, messages.KeyWriter(b.cfg.Name), messages.Encode(&b.binding), rev); err != nil {
-		return fmt.Errorf("bind the writer %s to its place: %w", b.cfg.Name, err)
+		return fmt.Errorf("bind the writer %s to its output: %w", b.cfg.Name, err)
 	}
 	return nil
 }

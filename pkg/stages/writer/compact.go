@@ -60,7 +60,7 @@ func Compact(ctx context.Context, o CompactOptions) (CompactTotals, error) {
 	}
 	temp, err := os.MkdirTemp("", "seine-compact-")
 	if err != nil {
-		return CompactTotals{}, fmt.Errorf("directory for files on their way: %w", err)
+		return CompactTotals{}, fmt.Errorf("create a temporary directory: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
 	refs, err := from.List(-1)

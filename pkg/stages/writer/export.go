@@ -116,7 +116,7 @@ func (o ExportOptions) open() (*export, error) {
 	}
 	temp, err := os.MkdirTemp("", "seine-export-")
 	if err != nil {
-		return nil, fmt.Errorf("directory for files on their way: %w", err)
+		return nil, fmt.Errorf("create a temporary directory: %w", err)
 	}
 	sink, err := openSink(&Config{OutputConfig: o.To, Name: exportName, State: temp}, o.Log, o.hook)
 	if err != nil {
@@ -151,7 +151,7 @@ func checkReadable(source output.Output, refs []output.Ref, from string) error {
 // checkPlaces refuses databases, and a target that is the source, is inside it, or contains it.
 func (o *ExportOptions) checkPlaces() error {
 	if IsDatabase(o.From) || IsDatabase(o.To.Out) {
-		return errors.New("an export is from files to files: what is in a database is exported by its own tools (COPY, .dump), and a writer of another name fills one from the stream")
+		return errors.New("an export copies files to files: export a database with its own tools (COPY, .dump), or fill it from the stream by another writer")
 	}
 	from, to := o.From, o.To.Out
 	if !bucket.Is(from) && !bucket.Is(to) {

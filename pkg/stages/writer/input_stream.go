@@ -120,6 +120,6 @@ func (w *Writer) noteExactness(p *format.Page) {
 		return
 	}
 	if _, said := w.inexact.LoadOrStore(p.Crawl, true); !said {
-		w.log.Warn("pages are not known as they were sent: with archive: true in the spec they would be", "crawl", p.Crawl)
+		w.log.Warn("pages lack their original responses: set archive: true in the spec", "crawl", p.Crawl)
 	}
 }

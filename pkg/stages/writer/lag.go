@@ -60,14 +60,14 @@ func (lw lagWatch) run(ctx context.Context, unbound context.CancelCauseFunc) {
 func (lw lagWatch) lag(ctx context.Context) (l lag, err error) {
 	s, err := lw.bus.JS.Stream(ctx, lw.from.stream)
 	if err != nil {
-		return l, fmt.Errorf("look at stream %s: %w", lw.from.stream, err)
+		return l, fmt.Errorf("inspect stream %s: %w", lw.from.stream, err)
 	}
 	info := s.CachedInfo()
 	floor := info.State.LastSeq
 	for _, p := range lw.owned() {
 		c, err := s.Consumer(ctx, lw.consumer(p).Durable)
 		if err != nil {
-			return l, fmt.Errorf("look at the consumer of partition %d: %w", p, err)
+			return l, fmt.Errorf("inspect the consumer of partition %d: %w", p, err)
 		}
 		at := c.CachedInfo()
 		behind := at.NumPending + uint64(at.NumAckPending)

@@ -20,7 +20,7 @@ import (
 func checkPlace(out string) error {
 	if !bucket.Is(out) {
 		if write, told := intended(out); write != "" {
-			return fmt.Errorf("--out %s: nothing is written to such a place: write --out %s (a directory of that name is ./%s)", told, write, told)
+			return fmt.Errorf("--out %s: unsupported output: write --out %s (a directory of that name is ./%s)", told, write, told)
 		}
 	}
 	stem, name := FileMeant(out)

@@ -260,7 +260,7 @@ func (w *partitionWriter) checkIncarnation(m *partition.ReaderMessage) error {
 	w.lives[w.now] = w.handled.Created // the number is used even if nothing was committed
 	w.now = w.unused(w.handled.Created)
 	w.handled = messages.Position{Created: w.handled.Created}
-	w.w.log.Warn("stream lost its tail, what it has now goes to new files", "partition", w.p, "life", w.now.n)
+	w.w.log.Warn("stream lost its tail: writing its current messages to new files", "partition", w.p, "life", w.now.n)
 	return nil
 }
 

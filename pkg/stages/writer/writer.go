@@ -135,7 +135,7 @@ func (w *Writer) Run(ctx context.Context) error {
 	case err = <-done:
 	case <-late.Done():
 		// The disk hangs. Goroutines may still use the index, so it must not be closed.
-		return fmt.Errorf("write records: not done %s after the signal: what is not committed is still in the stream", w.cfg.Drain)
+		return fmt.Errorf("write records: not done %s after the signal: uncommitted records remain in the stream", w.cfg.Drain)
 	}
 	if err != nil {
 		err = fmt.Errorf("write records: %w", err)
@@ -219,7 +219,7 @@ func (w *Writer) own(ctx context.Context, p int) error {
 			if !errors.Is(err, output.ErrExists) {
 				break
 			}
-			w.log.Info("another process has the name of the commit, starting again from the last one", "partition", p, "error", err)
+			w.log.Info("another process has taken the name of the commit, restarting from the last commit", "partition", p, "error", err)
 			committed, err = w.writeAgain(ctx, p)
 		}
 		switch {
@@ -232,10 +232,10 @@ func (w *Writer) own(ctx context.Context, p int) error {
 		}
 		w.fail(p, err)
 		if ctx.Err() != nil {
-			w.log.Error("records were not committed, they are still in the stream", "partition", p, "error", err)
+			w.log.Error("records were not committed and remain in the stream", "partition", p, "error", err)
 			return nil
 		}
-		w.log.Warn("cannot write, starting again from the last commit", "partition", p, "wait", wait, "error", err)
+		w.log.Warn("cannot write, restarting from the last commit", "partition", p, "wait", wait, "error", err)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -420,7 +420,7 @@ func (w *Writer) CaughtUp(ctx context.Context) (bool, error) {
 	w.mu.Unlock()
 	s, err := w.bus.JS.Stream(ctx, w.from.stream)
 	if err != nil {
-		return false, fmt.Errorf("look at stream %s: %w", w.from.stream, err)
+		return false, fmt.Errorf("inspect stream %s: %w", w.from.stream, err)
 	}
 	info := s.CachedInfo()
 	for p := range w.bus.Layout.Partitions {
@@ -429,7 +429,7 @@ func (w *Writer) CaughtUp(ctx context.Context) (bool, error) {
 			continue
 		}
 		if err != nil {
-			return false, fmt.Errorf("look at the last record of partition %d: %w", p, err)
+			return false, fmt.Errorf("read the last record of partition %d: %w", p, err)
 		}
 		at, owned := handled[p]
 		if !owned || !at.Created.Equal(info.Created) || at.Sequence < m.Seq {

@@ -459,7 +459,7 @@ func TestVerify(t *testing.T) {
 	check(t, err)
 	changed := slices.Clone(whole)
 	changed[len(changed)/2] ^= 1
-	for want, text := range map[string][]byte{"bytes, committed were": whole[1:], "not what was committed": changed} {
+	for want, text := range map[string][]byte{"bytes, committed were": whole[1:], "differs from the commit": changed} {
 		check(t, os.WriteFile(file, text, 0o644))
 		if err := Verify(cfg.Out, cfg.Name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -657,14 +657,14 @@ func TestConfig(t *testing.T) {
 		"--csv-bom: is for --format":             func(c *Config) { c.Format, c.CSVBOM = "parquet", true },
 		"--csv-safe: is for --format":            func(c *Config) { c.Out, c.CSVSafe = "sqlite:x.db", true },
 
-		"--out gs://…: nothing is written":     func(c *Config) { c.Out = "gs://bucket/x" },
-		"--out s3:/bucket: nothing is written": func(c *Config) { c.Out = "s3:/bucket" },
-		"--out mysql://…: nothing is":          func(c *Config) { c.Out = "mysql://me:hidden@host/x" },
-		"--out SQLite:shop.db: nothing is":     func(c *Config) { c.Out = "SQLite:shop.db" },
-		`--out "s3://B"`:                       func(c *Config) { c.Out = "s3://B" },
-		`--out "s3://b1b/x//y"`:                func(c *Config) { c.Out = "s3://b1b/x//y" },
-		"--s3-…":                               func(c *Config) { c.S3.Region = "x" },
-		"--s3-endpoint":                        func(c *Config) { c.Out, c.S3.Endpoint = "s3://bucket", "localhost:1" },
+		"--out gs://…: unsupported output":         func(c *Config) { c.Out = "gs://bucket/x" },
+		"--out s3:/bucket: unsupported output":     func(c *Config) { c.Out = "s3:/bucket" },
+		"--out mysql://…: unsupported output":      func(c *Config) { c.Out = "mysql://me:hidden@host/x" },
+		"--out SQLite:shop.db: unsupported output": func(c *Config) { c.Out = "SQLite:shop.db" },
+		`--out "s3://B"`:                           func(c *Config) { c.Out = "s3://B" },
+		`--out "s3://b1b/x//y"`:                    func(c *Config) { c.Out = "s3://b1b/x//y" },
+		"--s3-…":                                   func(c *Config) { c.S3.Region = "x" },
+		"--s3-endpoint":                            func(c *Config) { c.Out, c.S3.Endpoint = "s3://bucket", "localhost:1" },
 		"--s3-endpoint: must have no credentials": func(c *Config) {
 			c.Out, c.S3.Endpoint = "s3://bucket", "http://a:b@localhost"
 		},

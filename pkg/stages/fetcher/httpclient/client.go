@@ -62,7 +62,7 @@ func (c *Client) Compile(spec *crawlspec.Spec) *Policy { return c.compiler.compi
 
 // ErrNotSent is returned for a request that was not sent because it was no longer valid when its
 // turn came.
-var ErrNotSent = errors.New("not sent: the request was not valid any more")
+var ErrNotSent = errors.New("not sent: the request is no longer valid")
 
 // Do waits for the turn of the request, sends it and reads the response. It returns an error only
 // if ctx is done before the request could be sent, if it is ErrNotSent, or if the body could not be

@@ -191,7 +191,7 @@ var hostileHTTP2 = []hostile{
 	}), want: messages.ProtocolError, text: "COMPRESSION_ERROR"},
 	{name: "HTTP/2: no status", https: true, serve: answers(func(f *framer) { f.headers(true, "content-type", "text/html") }), want: messages.ProtocolError, text: "missing status"},
 	{name: "HTTP/2: status of letters", https: true, serve: answers(func(f *framer) { f.headers(true, ":status", "two") }), want: messages.ProtocolError, text: "non-numeric status"},
-	{name: "HTTP/2: negative status", https: true, serve: answers(func(f *framer) { f.headers(true, ":status", "-200") }), want: messages.ProtocolError, text: "-200 is not the status of an answer"},
+	{name: "HTTP/2: negative status", https: true, serve: answers(func(f *framer) { f.headers(true, ":status", "-200") }), want: messages.ProtocolError, text: "-200 is not a valid response status"},
 	{name: "HTTP/2: two statuses", https: true, serve: answers(func(f *framer) { f.headers(true, ":status", "200", ":status", "404") }), want: messages.ProtocolError, text: "PROTOCOL_ERROR"},
 	{name: "HTTP/2: status behind a field", https: true, serve: answers(func(f *framer) { f.headers(true, "content-type", "text/html", ":status", "200") }), want: messages.ProtocolError, text: "pseudo header field after regular"},
 	{name: "HTTP/2: field in capitals", https: true, serve: answers(func(f *framer) { f.head("X-Name", "x") }), want: messages.ProtocolError, text: "invalid header field name"},

@@ -201,7 +201,7 @@ func (h hostile) check(t *testing.T, r *Reply) {
 func redirectEnd(r *Reply) (messages.Class, string) {
 	target, err := r.Target()
 	if err != nil {
-		return messages.ClientError, "redirect leads nowhere: " + err.Error()
+		return messages.ClientError, "redirect without a valid target: " + err.Error()
 	}
 	return messages.Redirect, target
 }

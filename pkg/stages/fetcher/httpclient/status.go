@@ -21,7 +21,7 @@ func classOf(status int, h http.Header) (messages.Class, string) {
 		text += " " + name
 	}
 	if class == messages.ProtocolError {
-		text += " is not the status of an answer"
+		text += " is not a valid response status"
 	}
 	return class, text
 }

@@ -110,7 +110,7 @@ func (c Client) drained(ctx context.Context, crawl string, parts []PartitionStat
 	if seeds > 0 {
 		consumer, err := c.Bus.JS.Consumer(ctx, messages.StreamSeeds, messages.ConsumerSeeds)
 		if err != nil {
-			return false, fmt.Errorf("look at consumer %s: %w", messages.ConsumerSeeds, err)
+			return false, fmt.Errorf("inspect consumer %s: %w", messages.ConsumerSeeds, err)
 		}
 		if consumer.CachedInfo().AckFloor.Stream < seeds {
 			return false, nil
