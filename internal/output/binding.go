@@ -7,20 +7,22 @@ import (
 	"seine/pkg/messages"
 )
 
-// Binding says what the name of a writer stands for: a second place or form under one name would get some of the partitions, and each
-// would have a part of the output. It is a key of messages.BucketMeta, made by the first writer of the name and changed by
+// Binding records the destination and the layout that a writer's name is bound to. With a second
+// destination or layout under one name, each would get only some of the partitions. A Binding is a
+// key of messages.BucketMeta. The first writer of the name creates it, and later changes use
 // compare-and-set.
 type Binding struct {
 	V     int       `json:"v"`
-	Place string    `json:"place"` // the name of the place
-	Out   string    `json:"out"`   // as the first writer was given it, for a person; without secrets
-	Host  string    `json:"host"`  // of that writer
+	Place string    `json:"place"` // ID of the destination
+	Out   string    `json:"out"`   // --out of the first writer, for people; without secrets
+	Host  string    `json:"host"`  // host of that writer
 	Since time.Time `json:"since"`
 	From  string    `json:"from"`
-	Form            // of files; for whom they are encrypted is each writer's own: recipients come and go
+	Form            // of files; recipients are not part of it, since each writer has its own and they change
 }
 
-// ReadBinding returns what the name of a writer is bound to, and the revision of that; nil and 0 if to nothing.
+// ReadBinding returns the binding of a writer's name and its revision, or nil and 0 if the name is
+// not bound.
 func ReadBinding(ctx context.Context, keys interface {
 	ReadJSON(ctx context.Context, bucket, key string, v any) (revision uint64, err error)
 }, name string) (*Binding, uint64, error) {

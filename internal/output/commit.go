@@ -14,68 +14,68 @@ import (
 	"seine/pkg/messages"
 )
 
-// Commit is an entry of the commit log: some messages of one partition, from
-// the one after the entry before, and the files that hold their records.
+// Commit is an entry of the commit log. It covers the messages of one partition that follow the
+// previous entry, and names the files that hold their records.
 type Commit struct {
 	V           int       `json:"v"`
 	Partition   int       `json:"partition"`
-	Partitions  int       `json:"partitions,omitempty"` // how many the streams have; 0 in the log of an export
+	Partitions  int       `json:"partitions,omitempty"` // number of partitions of the streams; 0 in the log of an export
 	Created     time.Time `json:"created"`              // when the stream was created
-	Incarnation int       `json:"life,omitempty"`       // 0 but for a stream that was read again
+	Incarnation int       `json:"life,omitempty"`       // non-zero only for a stream that was read again
 	FirstSeq    uint64    `json:"first_seq"`
 	LastSeq     uint64    `json:"last_seq"`
-	Stored      time.Time `json:"stored"` // when the stream took the last message
+	Stored      time.Time `json:"stored"` // when the last message was stored in the stream
 	Files       []File    `json:"files"`
-	// Visits are the identities of the records, 16 bytes each: the start of the
-	// SHA-256 of each Nats-Msg-Id.
+	// Visits are the identities of the records, 16 bytes each: the first bytes of the SHA-256 of
+	// each Nats-Msg-Id.
 	Visits []byte `json:"visits"`
-	// Replaced counts records whose object another record has replaced, before
-	// it was ever committed. Their identities are in Visits.
+	// Replaced counts records whose object was replaced by another record's before it was
+	// committed. Their identities are in Visits.
 	Replaced int `json:"replaced,omitempty"`
-	// Exported is set in the log of an export, which has no Visits: its records
-	// are those of the entry of the same name in the log it was made from.
+	// Exported is set in the log of an export, which has no Visits: its records are those of the
+	// entry of the same name in the source log.
 	Exported *Filter `json:"exported,omitempty"`
-	// Form is that of an export.
+	// Form is the layout of an export.
 	Form *Form `json:"form,omitempty"`
-	// Merged is set where the files hold the records of all entries from FirstSeq to LastSeq, which it stands for:
-	// see Live. It has no Visits, as those entries stay in the log.
+	// Merged is set if the files hold the records of all entries from FirstSeq to LastSeq, which
+	// this entry replaces: see Live. It has no Visits, since those entries stay in the log.
 	Merged bool `json:"merged,omitempty"`
 }
 
-// Form is how an export writes records: a place has one form.
+// Form is the layout of an export. A destination has one layout.
 type Form struct {
 	Format    string `json:"format,omitempty"`
-	Path      string `json:"path,omitempty"` // the template of folders
-	Key       string `json:"key,omitempty"`  // that of objects
+	Path      string `json:"path,omitempty"` // template of folders
+	Key       string `json:"key,omitempty"`  // template of object keys
 	Encrypted bool   `json:"encrypted,omitempty"`
 	CSVBOM    bool   `json:"csv_bom,omitempty"`
 	CSVSafe   bool   `json:"csv_safe,omitempty"`
 }
 
-// Filter says which records were exported. Empty is all.
+// Filter selects the exported records. The zero value selects all.
 type Filter struct {
 	Crawl string `json:"crawl,omitempty"`
 	Kind  string `json:"kind,omitempty"`
 }
 
-// File is a committed chunk, or an object.
+// File is a committed chunk or object.
 type File struct {
-	Path     string         `json:"path"` // below that of the output, with slashes
+	Path     string         `json:"path"` // relative to the output, with slashes
 	Crawl    string         `json:"crawl"`
-	Kind     string         `json:"kind,omitempty"`  // of its records, if they are all of one
-	Kinds    map[string]int `json:"kinds,omitempty"` // records by kind, if they are of several
+	Kind     string         `json:"kind,omitempty"`  // kind of its records, if they are all of one
+	Kinds    map[string]int `json:"kinds,omitempty"` // records by kind, if there are several
 	Records  int            `json:"records"`
 	Bytes    int64          `json:"bytes"`
 	RawBytes int64          `json:"raw_bytes"` // before compression
 	SHA256   string         `json:"sha256"`    // of the file, in hexadecimal
-	// Columns are those of a file in a format that has some.
+	// Columns are the columns of the file, in formats that have columns.
 	Columns []Column `json:"columns,omitempty"`
-	// IndexOf is the path of the file of the same commit that this one is an index
-	// of. It has no records: readers of records pass it over.
+	// IndexOf is the path of the file in the same commit that this one indexes. An index has no
+	// records, and readers of records skip it.
 	IndexOf string `json:"index_of,omitempty"`
 }
 
-// RecordsOf returns how many records of a kind the file has.
+// RecordsOf returns the number of records of a kind in the file.
 func (f *File) RecordsOf(kind string) int {
 	if f.Kind == kind {
 		return f.Records
@@ -89,7 +89,7 @@ type Column struct {
 	Type string `json:"type"`
 }
 
-// Records returns how many records the commit has.
+// Records returns the number of records in the commit.
 func (c *Commit) Records() int {
 	n := 0
 	for _, f := range c.Files {
@@ -107,22 +107,22 @@ func (c *Commit) Name() Name {
 	return n
 }
 
-// Name names a commit, and the chunks in it. Names sort as the commits of a
-// partition were made.
+// Name names a commit and its chunks. Names of a partition sort in the order of the commits.
 type Name struct {
 	Partition     int
-	StreamCreated string // when the stream was created, to the second
-	Incarnation   int    // tells apart lives that began in the same second
+	StreamCreated string // creation time of the stream, to the second
+	Incarnation   int    // distinguishes incarnations that began in the same second
 	First         uint64 // sequence of the first message
-	Last          uint64 // that of the last message of a merge; else 0
+	Last          uint64 // sequence of the last message of a merge; otherwise 0
 }
 
 const epochLayout = "20060102T150405Z"
 
-// CreatedStamp returns the StreamCreated of the names of a stream created then.
+// CreatedStamp returns the StreamCreated of a stream created at this time.
 func CreatedStamp(created time.Time) string { return created.UTC().Format(epochLayout) }
 
-// String returns "part-003-20261121T010203Z-000000000042", for a merge with the last sequence behind it.
+// String returns "part-003-20261121T010203Z-000000000042", followed by the last sequence for a
+// merge.
 func (n Name) String() string {
 	life := ""
 	if n.Incarnation > 0 {
@@ -137,7 +137,7 @@ func (n Name) String() string {
 
 var namePattern = lazyregexp.New(`^part-(\d{3,5})-(\d{8}T\d{6}Z)(?:\.(\d{1,9}))?-(\d{12,19})(?:-(\d{12,19}))?\.([a-z0-9.]+)$`)
 
-// ParseName reads the name of an entry or a chunk, and what follows its dot.
+// ParseName parses the name of an entry or a chunk, and returns the extension after its dot.
 func ParseName(s string) (n Name, ext string, ok bool) {
 	m := namePattern().FindStringSubmatch(s)
 	if m == nil {
@@ -151,34 +151,34 @@ func ParseName(s string) (n Name, ext string, ok bool) {
 	return n, m[6], n.String()+"."+m[6] == s
 }
 
-// Compare orders names. A merge comes before the entries that it stands for.
+// Compare orders names. A merge comes before the entries that it replaces.
 func (n Name) Compare(o Name) int {
 	return cmp.Or(cmp.Compare(n.Partition, o.Partition), cmp.Compare(n.StreamCreated, o.StreamCreated),
 		cmp.Compare(n.Incarnation, o.Incarnation), cmp.Compare(n.First, o.First), cmp.Compare(o.Last, n.Last))
 }
 
-// stream is the life of the stream that n is of.
+// stream returns the stream incarnation that n belongs to.
 func (n Name) stream() streamKey { return streamKey{n.Partition, n.Incarnation, n.StreamCreated} }
 
-// Covers reports whether n is a merge that stands for the entry o. Merges of a stream are of disjoint messages, or
-// those of one are all in the other.
+// Covers reports whether n is a merge that replaces the entry o. Two merges of a stream are
+// disjoint or nested.
 func (n Name) Covers(o Name) bool {
 	return n != o && n.stream() == o.stream() && n.First <= o.First && max(o.First, o.Last) <= n.Last
 }
 
-// Ref is an entry of the log, unread.
+// Ref refers to an entry of the log that was not read yet.
 type Ref struct {
 	Name
-	// Stamp changes when the entry does, as its size and time.
+	// Stamp changes when the entry does; it is made of, for example, the size and time.
 	Stamp string
 }
 
-// SortRefs orders entries as their commits were made.
+// SortRefs sorts entries in the order of their commits.
 func SortRefs(refs []Ref) {
 	slices.SortFunc(refs, func(a, b Ref) int { return a.Compare(b.Name) })
 }
 
-// Live returns the entries whose files count, of entries in order: those that no merge stands for.
+// Live returns the entries whose files count: those that no merge replaces. refs must be sorted.
 func Live(refs []Ref) (live []Ref) {
 	for _, r := range refs {
 		if len(live) == 0 || !live[len(live)-1].Covers(r.Name) {
@@ -188,7 +188,7 @@ func Live(refs []Ref) (live []Ref) {
 	return live
 }
 
-// Unmerged returns the entries that are no merges: what owners of partitions have committed.
+// Unmerged returns the entries that are not merges: those that owners of partitions committed.
 func Unmerged(refs []Ref) []Ref {
 	return slices.DeleteFunc(slices.Clone(refs), func(r Ref) bool { return r.Last > 0 })
 }
@@ -196,7 +196,7 @@ func Unmerged(refs []Ref) []Ref {
 // IdentitySize is the size of an identity, in bytes.
 const IdentitySize = 16
 
-// Encode returns the entry as it is stored.
+// Encode returns the entry in its stored form.
 func (c *Commit) Encode() ([]byte, error) {
 	c.V = messages.Version
 	if c.Files == nil {
@@ -209,8 +209,7 @@ func (c *Commit) Encode() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// DecodeCommit reads the entry that is named n, and returns no error only for
-// one that can be trusted.
+// DecodeCommit decodes the entry named n and validates it.
 func DecodeCommit(n Name, text []byte) (*Commit, error) {
 	var c Commit
 	if err := jsontext.Unmarshal(text, &c); err != nil {
@@ -235,8 +234,7 @@ func DecodeCommit(n Name, text []byte) (*Commit, error) {
 	return &c, nil
 }
 
-// hasContent reports whether f has records, or is an index of a file of c that
-// has.
+// hasContent reports whether f has records, or is an index of a file of c that has records.
 func (c *Commit) hasContent(f *File) bool {
 	if f.IndexOf == "" {
 		return f.Records > 0

@@ -1,10 +1,9 @@
 package output
 
-// Hook is called after each step of a commit, for tests to stop there. It may be
-// nil.
+// Hook is called after each step of a commit, so that tests can stop there. It may be nil.
 type Hook func(step string) error
 
-// At calls the hook, if there is one.
+// At calls the hook if it is not nil.
 func (h Hook) At(step string) error {
 	if h == nil {
 		return nil
@@ -16,13 +15,13 @@ func (h Hook) At(step string) error {
 const (
 	StepWrite        = "write"         // bytes of a chunk are about to be written
 	StepAppended     = "appended"      // a record was given to the encoder
-	StepSynced       = "chunk synced"  // under its temporary name
+	StepSynced       = "chunk synced"  // with its temporary name
 	StepRenamed      = "chunk renamed" // to its final name
 	StepFinished     = "chunk finished"
-	StepEntrySynced  = "entry synced"  // under its temporary name
+	StepEntrySynced  = "entry synced"  // with its temporary name
 	StepEntryRenamed = "entry renamed" // to its final name: committed
 	StepCommitted    = "committed"
 	StepAcked        = "acked"
 	StepIndexed      = "indexed"
-	StepRemoved      = "merged file removed" // of a merge that is committed
+	StepRemoved      = "merged file removed" // after the merge was committed
 )

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Content is what a chunk or an object is written through on its way to a file.
+// Content is the writer of a chunk's or object's file. It counts and hashes the bytes.
 type Content struct {
 	Hook Hook
 	to   io.Writer
@@ -15,7 +15,7 @@ type Content struct {
 	size int64
 }
 
-// NewContent returns one that has written nothing.
+// NewContent returns a Content that writes to to.
 func NewContent(to io.Writer, h Hook) Content { return Content{Hook: h, to: to, sum: sha256.New()} }
 
 // Write implements io.Writer.
@@ -29,10 +29,10 @@ func (c *Content) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Size returns how many bytes were written.
+// Size returns the number of bytes written.
 func (c *Content) Size() int64 { return c.size }
 
-// Sum returns the SHA-256 of what was written.
+// Sum returns the SHA-256 of the bytes written.
 func (c *Content) Sum() []byte { return c.sum.Sum(nil) }
 
 // File describes the content as a file of a group.

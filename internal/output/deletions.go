@@ -15,22 +15,24 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// Deletions distinguishes missing files whose crawl had its output deleted from files that were lost. Files count as deleted
-// if the output records that (RecordDeletions), or if other files are there, but none of the same crawl from the same life of
-// the stream. It is safe for concurrent use.
+// Deletions distinguishes missing files whose crawl's output was deleted from files that were lost.
+// Files count as deleted if the output records that (RecordDeletions). They also count as deleted
+// if other files exist, but none of the same crawl and stream incarnation. It is safe for
+// concurrent use.
 type Deletions struct {
 	paths func() (map[string]bool, error)
 
 	mu   sync.Mutex
-	left map[string]bool // crawls of files that were left out
+	left map[string]bool // crawls of the files that were skipped
 }
 
-// Deletions returns those of a crawl, or of all if crawl is empty. It looks for them when the first file is missing.
+// Deletions returns the deletions of a crawl, or of all crawls if crawl is empty. It searches for
+// them when the first file is missing.
 func (o Output) Deletions(crawl string) *Deletions {
 	return &Deletions{paths: sync.OnceValues(func() (map[string]bool, error) { return o.deleted(crawl) }), left: make(map[string]bool)}
 }
 
-// LeaveOut returns the error of reading a file, or nil if the file was deleted.
+// LeaveOut returns err, an error of reading a file, or nil if the file was deleted.
 func (d *Deletions) LeaveOut(f *File, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -52,14 +54,15 @@ func (d *Deletions) Affect(c *Commit) (bool, error) {
 	return slices.ContainsFunc(c.Files, func(f File) bool { return deleted[f.Path] }), err
 }
 
-// Crawls returns the crawls of files that were left out, sorted.
+// Crawls returns the crawls of the files that were skipped, sorted.
 func (d *Deletions) Crawls() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Sorted(maps.Keys(d.left))
 }
 
-// deleted returns the paths of the deleted files, none if nothing is there: then the place is wrong.
+// deleted returns the paths of the deleted files. It returns none if no file exists: then the
+// destination is wrong.
 func (o Output) deleted(crawl string) (map[string]bool, error) {
 	lister, ok := o.Log.(Lister)
 	if !ok {
@@ -85,7 +88,7 @@ func (o Output) deleted(crawl string) (map[string]bool, error) {
 	return deleted, err
 }
 
-// streamLife is a crawl in one life of a stream.
+// streamLife is a crawl in one incarnation of a stream.
 type streamLife struct {
 	crawl, created string
 	incarnation    int
@@ -95,7 +98,8 @@ func (f *expectedFile) life() streamLife {
 	return streamLife{f.Crawl, f.from.StreamCreated, f.from.Incarnation}
 }
 
-// withoutFiles returns the lives that have no file left, although no deletion is recorded.
+// withoutFiles returns the crawls and incarnations that have no file left, although no deletion is
+// recorded.
 func (e *Expected) withoutFiles(there map[string]bool) map[streamLife]bool {
 	lost := make(map[streamLife]bool)
 	for path, same := range e.files {
@@ -111,15 +115,18 @@ func (e *Expected) withoutFiles(there map[string]bool) map[streamLife]bool {
 	return lost
 }
 
-// isDeleted reports whether a file may be missing: the deletion of its crawl is recorded, or the caller named it.
+// isDeleted reports whether a file may be missing: because the deletion of its crawl is recorded,
+// or because the caller named the crawl.
 func (e *Expected) isDeleted(f *expectedFile) bool {
 	return slices.Contains(e.deleted, f.Crawl) || !f.stored.After(e.deletedAt[f.Crawl])
 }
 
-// deletionsPath is the path of the file that records when crawls were deleted. No crawl has a name with a dot.
+// deletionsPath is the path of the file that records when crawls were deleted. Names of crawls have
+// no dots, so it is not a crawl's.
 func deletionsPath(writer string) string { return ManifestPath(writer, "deleted.crawls") }
 
-// RecordDeletions records that crawls were deleted, so files that they have committed so far may be missing.
+// RecordDeletions records that crawls were deleted, so that their files committed until now may be
+// missing.
 func (o Output) RecordDeletions(crawls []string) error {
 	at, ok := o.Log.(ManifestPlace)
 	if !ok || len(crawls) == 0 {

@@ -1,9 +1,8 @@
-// Package output is what is committed: chunks of records, and the log that says
-// which of them count. A Sink is a place for both: packages dir, bucket, sqlite and
-// postgres are such places, and package format is how records become the bytes of a
-// chunk. The protocol that makes every record appear once is that of package
-// writer.
+// Package output defines committed output: chunks of records, and the log that says which chunks
+// count. A Sink is a destination for both: packages dir, bucket, sqlite and postgres implement it.
+// Package format encodes records as the bytes of a chunk. Package writer has the protocol that
+// makes every record appear exactly once.
 //
-// A new place is a package beside those; openSink, OutputWriters and readLog
-// (pkg/stages/writer/open_output.go) choose it by --out.
+// To add a destination, add a package beside those. openSink, OutputWriters and readLog
+// (pkg/stages/writer/open_output.go) select it by --out.
 package output

@@ -18,16 +18,16 @@ import (
 	"seine/pkg/messages"
 )
 
-// Manifest lists what one writer has committed of one crawl. It is made from the
-// commit log, and no more than a copy of it for readers of the output.
+// Manifest lists what one writer has committed of one crawl. It is derived from the commit log, for
+// readers of the output.
 type Manifest struct {
 	V         int       `json:"v"`
 	Crawl     string    `json:"crawl"`
 	Writer    string    `json:"writer"`
 	Generated time.Time `json:"generated"`
-	// Complete is set when the crawl had ended, and all its records were committed.
+	// Complete is set if the crawl has ended and all its records are committed.
 	Complete bool `json:"complete"`
-	// Formats are the endings of the files, "object" for objects.
+	// Formats are the extensions of the files, "object" for objects.
 	Formats   []string         `json:"formats"`
 	Encrypted bool             `json:"encrypted"`
 	Records   int64            `json:"records"`
@@ -35,17 +35,17 @@ type Manifest struct {
 	FileCount int64            `json:"file_count"`
 	Bytes     int64            `json:"bytes"`
 	RawBytes  int64            `json:"raw_bytes"`
-	// Schema has the columns of each kind, as the last file of it has them, where the
-	// format has columns.
+	// Schema has the columns of each kind, from the last file of that kind, for formats with
+	// columns.
 	Schema map[string][]Column `json:"schema,omitempty"`
 	// Streams are the parts of the stream that the files were made from.
 	Streams []ManifestStream `json:"streams"`
-	// Files are in the order of their commits, within each partition. Where a path
-	// is there again, an object was replaced: the last one counts.
+	// Files are in the order of their commits within each partition. If a path occurs again, an
+	// object was replaced, and the last one counts.
 	Files []ManifestFile `json:"files"`
 }
 
-// ManifestStream is one partition of one life of the stream.
+// ManifestStream is one partition of one incarnation of the stream.
 type ManifestStream struct {
 	Partition int              `json:"partition"`
 	Created   time.Time        `json:"created"`
@@ -67,26 +67,25 @@ type ManifestCommit struct {
 // ManifestFile is a file of the manifest.
 type ManifestFile struct {
 	File
-	Commit string `json:"commit"` // name of the entry that has it
+	Commit string `json:"commit"` // name of its entry
 }
 
-// ManifestPath returns the path of a manifest, below that of the output.
+// ManifestPath returns the path of a manifest, relative to the output.
 func ManifestPath(writer, crawl string) string {
 	return ManifestsDir + "/" + writer + "/" + crawl + ".json"
 }
 
-// ManifestStore is a place that keeps manifests.
+// ManifestStore is a destination that stores manifests.
 type ManifestStore interface {
-	// PutManifest stores a file in place of the one that is there, whole or not
-	// at all.
+	// PutManifest stores a file atomically and replaces an existing one.
 	PutManifest(path string, content io.Reader) error
-	// GetManifest returns a file, or an error that is os.ErrNotExist.
+	// GetManifest opens a file. The error is os.ErrNotExist if it is missing.
 	GetManifest(path string) (io.ReadCloser, error)
 }
 
-// Manifests makes the manifests of one writer. It reads each entry of the log
-// once, and keeps what it needs of it: some hundred bytes in memory, and the list
-// of files in a file without a name. One goroutine uses it.
+// Manifests builds the manifests of one writer. It reads each entry of the log once and keeps some
+// hundred bytes of it in memory; the list of files is in an unnamed file. It is not safe for
+// concurrent use.
 type Manifests struct {
 	log    Log
 	writer string
@@ -94,9 +93,9 @@ type Manifests struct {
 	crawls map[string]*crawlManifest
 	spool  *os.File
 	size   int64
-	// pending is how many bytes are in memory that are not in the spool yet.
+	// pending is the number of bytes in memory that are not in the spool yet.
 	pending int
-	// Each is called for each file of an entry that is read, if it is set.
+	// Each, if set, is called for each file of an entry that is read.
 	Each func(*File)
 }
 
@@ -114,8 +113,8 @@ type streamKey struct {
 	epoch           string
 }
 
-// NewManifests returns one that has read nothing. It keeps its file in the
-// directory temp. Close it after use.
+// NewManifests returns a Manifests that has read nothing. It keeps its spool in the directory temp.
+// The caller must close it.
 func NewManifests(log Log, writer, temp string) (*Manifests, error) {
 	f, err := os.CreateTemp(temp, "manifest-*.tmp")
 	if err != nil {
@@ -129,16 +128,16 @@ func NewManifests(log Log, writer, temp string) (*Manifests, error) {
 	return m, nil
 }
 
-// Close lets go of the file.
+// Close closes the spool.
 func (m *Manifests) Close() error { return m.spool.Close() }
 
 func (m *Manifests) forget() {
 	m.seen, m.crawls, m.size, m.pending = make(map[Name]string), make(map[string]*crawlManifest), 0, 0
 }
 
-// Update reads the entries that are new, until stop returns an error, which it
-// then returns. What was read stays known: after an error of the log or of the
-// spool's disk another Update continues, and until one succeeds no manifest may be made.
+// Update reads new entries until stop returns an error, which it then returns. Entries that were
+// read stay known. After an error of the log or of the spool's disk, another Update continues;
+// until one succeeds, no manifest may be written.
 func (m *Manifests) Update(stop func() error) error {
 	refs, err := m.log.List(-1)
 	if err != nil {
@@ -150,7 +149,7 @@ func (m *Manifests) Update(stop func() error) error {
 			same++
 		}
 	}
-	if same < len(m.seen) { // one was changed, or removed
+	if same < len(m.seen) { // an entry was changed or removed
 		m.forget()
 	}
 	for _, r := range refs {
@@ -177,15 +176,15 @@ func (m *Manifests) Update(stop func() error) error {
 	return m.flush()
 }
 
-// maxPending bounds what of the manifests is in memory, besides one entry of the log.
+// maxPending bounds the manifests' bytes in memory, besides one entry of the log.
 const maxPending = 256 << 10
 
-// add takes in all of an entry, or, if it returns an error, nothing of it.
+// add adds a complete entry or, if it returns an error, nothing of it.
 func (m *Manifests) add(c *Commit) error {
 	name := c.Name().String()
 	lines := make([][]byte, len(c.Files))
 	for i, f := range c.Files {
-		f.Columns = nil // they are in the schema
+		f.Columns = nil // the schema has them
 		var err error
 		if lines[i], err = json.Marshal(ManifestFile{f, name}); err != nil {
 			return fmt.Errorf("encode manifest: %w", err)
@@ -241,8 +240,7 @@ func (cm *crawlManifest) count(f *File) {
 	cm.formats[formatOf(f.Path)] = true
 }
 
-// formatOf returns what the name of a chunk ends in, without the token that it
-// may have in S3.
+// formatOf returns the extension of a chunk, without the token that its name may have in S3.
 func formatOf(path string) string {
 	_, ext, ok := ParseName(path[strings.LastIndexByte(path, '/')+1:])
 	if !ok {
@@ -265,7 +263,7 @@ func (cm *crawlManifest) commit(c *Commit, records int) {
 	s.Commits = append(s.Commits, ManifestCommit{c.Name().String(), c.FirstSeq, c.LastSeq, c.Stored, records})
 }
 
-// flush moves what is in memory to the spool.
+// flush moves the pending bytes to the spool.
 func (m *Manifests) flush() error {
 	for _, cm := range m.crawls {
 		if err := m.spill(cm); err != nil {
@@ -297,8 +295,8 @@ func (m *Manifests) spill(cm *crawlManifest) error {
 // Crawls returns the crawls that have files, in order.
 func (m *Manifests) Crawls() []string { return slices.Sorted(maps.Keys(m.crawls)) }
 
-// Head returns a manifest without its files, of what Update has read, and whether
-// there is one.
+// Head returns the manifest of a crawl without its files, as of the last Update, and whether there
+// is one.
 func (m *Manifests) Head(crawl string) (Manifest, bool) {
 	cm, ok := m.crawls[crawl]
 	if !ok {
@@ -316,7 +314,7 @@ func (m *Manifests) Head(crawl string) (Manifest, bool) {
 	return head, true
 }
 
-// Encode returns the manifest whose head is given.
+// Encode returns the manifest with this head.
 func (m *Manifests) Encode(head Manifest) (io.Reader, error) {
 	head.Files = []ManifestFile{}
 	text, err := json.MarshalIndent(head, "", "  ")
@@ -328,15 +326,15 @@ func (m *Manifests) Encode(head Manifest) (io.Reader, error) {
 	parts := []io.Reader{bytes.NewReader(text)}
 	for i, p := range m.crawls[head.Crawl].parts {
 		if i == 0 {
-			p[0]++ // without the first comma
+			p[0]++ // skip the first comma
 		}
 		parts = append(parts, io.NewSectionReader(m.spool, p[0], p[1]-p[0]))
 	}
 	return io.MultiReader(append(parts, strings.NewReader("\n  ]\n}\n"))...), nil
 }
 
-// Store makes the manifest of a crawl and stores it. It stays complete where it
-// was, unless something was committed since.
+// Store builds and stores the manifest of a crawl. A manifest that was complete stays complete,
+// unless something was committed since.
 func (m *Manifests) Store(to ManifestStore, crawl string, complete bool) error {
 	head, ok := m.Head(crawl)
 	if !ok {
@@ -353,15 +351,14 @@ func (m *Manifests) Store(to ManifestStore, crawl string, complete bool) error {
 	return nil
 }
 
-// WasComplete reports whether the manifest that is stored says that the crawl was
-// complete, and has the records of head.
+// WasComplete reports whether the stored manifest is complete and has the commits of head.
 func (m *Manifests) WasComplete(in ManifestStore, head Manifest) bool {
 	have, ok := m.stored(in, head.Crawl)
 	return ok && have.Complete && have.hasCommitsOf(&head)
 }
 
-// Outdated returns the crawls whose manifest in the store is not of the commits and files
-// that Update has read.
+// Outdated returns the crawls whose stored manifest does not match the commits and files that
+// Update has read.
 func (m *Manifests) Outdated(in ManifestStore) []string {
 	return slices.DeleteFunc(m.Crawls(), func(crawl string) bool {
 		head, _ := m.Head(crawl)
@@ -370,8 +367,7 @@ func (m *Manifests) Outdated(in ManifestStore) []string {
 	})
 }
 
-// stored returns the manifest that is stored without its files, which may be
-// millions.
+// stored returns the stored manifest without its files, of which there may be millions.
 func (m *Manifests) stored(in ManifestStore, crawl string) (*Manifest, bool) {
 	return storedHead(in, m.writer, crawl)
 }
@@ -389,7 +385,7 @@ func storedHead(in ManifestStore, writer, crawl string) (*Manifest, bool) {
 // readHead reads a manifest up to its files, which are last.
 func readHead(r io.Reader) (*Manifest, error) {
 	members := make(map[string]json.RawMessage)
-	d := json.NewDecoder(r) //nolint:forbidigo // into no struct
+	d := json.NewDecoder(r) //nolint:forbidigo // not decoded into a struct
 	if _, err := d.Token(); err != nil {
 		return nil, err
 	}

@@ -23,14 +23,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// Key is a template for the paths of objects, each of which is one record.
-// Records of one path replace each other: the last one stays.
+// Key is a template for the paths of objects, which have one record each. Records with the same
+// path replace each other: the last one stays.
 type Key struct{ template }
 
-// keyPart is a text, or what stands for a value of the record.
+// keyPart is a literal text or a placeholder for a value of the record.
 type keyPart struct {
 	text string
-	name string         // of the value; empty for a text
+	name string         // of the placeholder; empty for a literal text
 	arg  string         // of {field:arg}
 	zone *time.Location // of {date} and {hour}
 }
@@ -38,13 +38,14 @@ type keyPart struct {
 // DefaultKey gives every record a separate path.
 const DefaultKey = "{crawl}/{kind}/{id}.json"
 
-// RawKey is the default for bodies of pages: the latest of each URL.
+// RawKey is the default key for bodies of pages. It keeps the latest body of each URL.
 const RawKey = "{crawl}/{host}/{url_hash}.{ext}"
 
-// MarkdownKey is the default for pages as Markdown.
+// MarkdownKey is the default key for pages as Markdown.
 const MarkdownKey = "{host}/{path}.md"
 
-// keyNames are what the template of a key can have in braces, besides {field:NAME}; the last ones tell records apart.
+// keyNames are the placeholders that the template of a key can have, besides {field:NAME};
+// tellingNames are those that identify records.
 var (
 	keyNames     = append([]string{"crawl", "kind", "date", "hour", "run", "partition", "host", "ext"}, tellingNames...)
 	tellingNames = []string{"id", "key", "visit", "url_hash", placePath}
@@ -55,7 +56,7 @@ var (
 	keyStart = lazyregexp.New(`^[A-Za-z0-9{]`)
 )
 
-// ParseKey reads a template such as "{crawl}/{field:season}/{key}.json".
+// ParseKey parses a template such as "{crawl}/{field:season}/{key}.json".
 func ParseKey(text string) (Key, error) {
 	t, err := parseTemplate(text, keyNames)
 	if err == nil && !slices.ContainsFunc(append(tellingNames, "field"), t.has) {
@@ -64,27 +65,27 @@ func ParseKey(text string) (Key, error) {
 	return Key{t}, err
 }
 
-// FoldCase returns the key for a place that takes "A" and "a" for one name:
-// capitals of values are escaped there.
+// FoldCase returns the key for a destination that treats "A" and "a" as one name: it escapes
+// capitals in values.
 func (k Key) FoldCase() Key {
 	k.foldCase = true
 	return k
 }
 
-// KeyRecord is what a path is made of.
+// KeyRecord has the data from which a path is built.
 type KeyRecord struct {
-	ID        string // its identity; where it is not known, Data stands for it
+	ID        string // identity of the record; if it is unknown, Data is used
 	Crawl     string
 	Kind      string
 	Partition int
 	Stored    time.Time
-	Data      []byte // an object of JSON
+	Data      []byte // a JSON object
 }
 
-// visitKey is the key of records of visits, which have no fields of the spec.
+// visitKey is the key of visit records, which have no fields of the spec.
 var visitKey, _ = ParseKey(DefaultKey)
 
-// Path returns the path of the object of a record, or why it has none.
+// Path returns the path of a record's object, or an error if it has none.
 func (k Key) Path(r *KeyRecord) (string, error) {
 	if r.Kind == messages.KindGone || r.Kind == messages.KindVisit {
 		k.segments = visitKey.segments
@@ -96,8 +97,7 @@ func (k Key) Path(r *KeyRecord) (string, error) {
 	return p, nil
 }
 
-// keyValues are the values of a record, whose JSON is read when one of its
-// fields is asked for.
+// keyValues are the values of a record. Its JSON is parsed when a field is first used.
 type keyValues struct {
 	*KeyRecord
 	fields map[string]json.RawMessage
@@ -144,7 +144,7 @@ func (v *keyValues) id() string {
 	return hex.EncodeToString(sum[:IdentitySize])
 }
 
-// urlHash is that of the visit, which is of the URL in its canonical form.
+// urlHash returns the URL hash of the visit, which is of the URL's canonical form.
 func (v *keyValues) urlHash() (string, error) {
 	if visit, err := v.field("visit"); err == nil {
 		if hash, _, ok := strings.Cut(visit, "."); ok && len(hash) == 2*len(messages.URLHash{}) {
@@ -155,7 +155,7 @@ func (v *keyValues) urlHash() (string, error) {
 	return messages.HashURL(u).String(), err
 }
 
-// extensions are those of types that many sites have.
+// extensions are the file extensions of common media types.
 var extensions = map[string]string{
 	"text/html": "html", "application/xhtml+xml": "xhtml", "text/plain": "txt", "text/css": "css", "text/csv": "csv",
 	"text/javascript": "js", "application/javascript": "js", "application/json": "json", "application/ld+json": "json",
@@ -165,7 +165,7 @@ var extensions = map[string]string{
 	"text/calendar": "ics", "text/markdown": "md", "application/x-ndjson": "ndjson",
 }
 
-// ext returns what files of the record's content_type end in, "bin" for others.
+// ext returns the file extension for the record's content_type, "bin" for unknown types.
 func (v *keyValues) ext() string {
 	declared, err := v.field("content_type")
 	if err != nil {
@@ -177,7 +177,7 @@ func (v *keyValues) ext() string {
 	return "bin"
 }
 
-// field returns a field at the top of the record as a text.
+// field returns a top-level field of the record as text.
 func (v *keyValues) field(name string) (string, error) {
 	if v.fields == nil {
 		if err := jsontext.Unmarshal(v.Data, &v.fields); err != nil {
@@ -203,23 +203,22 @@ func (v *keyValues) field(name string) (string, error) {
 	return string(raw), nil
 }
 
-// Bounds of keys: what file systems take for a name, and S3 for a key, with
-// room for a prefix.
+// Limits of keys: the longest names of file systems and keys of S3, less some space for a prefix.
 const (
 	maxSegment = 240
 	maxKey     = 900
-	// A value with more bytes is cut, and told apart by its hash.
+	// A value of more than maxValue bytes is truncated to keptOf bytes and identified by its hash.
 	maxValue = 150
 	keptOf   = 120
 )
 
-// escapeValue makes a value part of a name. It keeps letters, digits and some
-// signs; the bytes of all else are %XX, slashes and dots at an end too, so that
-// different values have different names, and none leads elsewhere.
+// escapeValue escapes a value for use in a name. It keeps letters, digits and some signs, and
+// escapes the bytes of all other characters as %XX, including slashes and dots at either end. So
+// different values have different names, and none leads to another folder.
 func escapeValue(value string, foldCase bool) string {
-	normal := norm.NFC.IsNormalString(value) // some places take other forms for the same name
+	normal := norm.NFC.IsNormalString(value) // some file systems treat other forms as the same name
 	var b strings.Builder
-	cut := 0 // where the first keptOf bytes end
+	cut := 0 // end of the first keptOf bytes
 	for i, r := range value {
 		size := utf8.RuneLen(r)
 		if r == utf8.RuneError {
@@ -257,11 +256,11 @@ func escapeBytes(b *strings.Builder, s string) {
 	}
 }
 
-// deviceNames are no names of files on some systems, whatever follows a dot.
+// deviceNames are reserved on some systems, with any extension.
 var deviceNames = []string{"con", "prn", "aux", "nul"}
 
-// escapeSegment sees to it that a name is none with a meaning: hidden, of
-// Seine's own, a chunk's, of a device, or one that ends in a dot.
+// escapeSegment escapes names that have a special meaning: hidden files, Seine's own names, chunks,
+// devices, and names that end in a dot.
 func escapeSegment(s string) string {
 	escapeAt := func(i int) string {
 		var b strings.Builder
@@ -283,7 +282,7 @@ func escapeSegment(s string) string {
 	return s
 }
 
-// IsChunk reports whether a committed file is a chunk, and not an object.
+// IsChunk reports whether a committed file is a chunk, as opposed to an object.
 func IsChunk(file string) bool {
 	_, _, ok := ParseName(path.Base(file))
 	return ok

@@ -8,22 +8,21 @@ import (
 	"time"
 )
 
-// Path is a template for the folders of chunks, below that of the output. The
-// name of a chunk in its folder is always its commit's: that is how a crash is
-// recovered from.
+// Path is a template for the folders of chunks, relative to the output. The name of a chunk in its
+// folder is always that of its commit, which crash recovery needs.
 type Path struct {
 	template
-	// ByKind is whether records of several kinds are never in one chunk.
+	// ByKind is whether records of different kinds are always in different chunks.
 	ByKind bool
 }
 
-// noValue stands for a value that a record does not have.
+// noValue replaces a value that a record lacks.
 const noValue = "none"
 
-// pathNames are what a template of a path can have in braces, besides {field:NAME}.
+// pathNames are the placeholders that the template of a path can have, besides {field:NAME}.
 var pathNames = []string{"crawl", "kind", "date", "hour", "run", "partition", "host"}
 
-// ParsePath reads a template such as "{crawl}/{kind}/dt={date}".
+// ParsePath parses a template such as "{crawl}/{kind}/dt={date}".
 func ParsePath(text string) (Path, error) {
 	t, err := parseTemplate(text, pathNames)
 	if err != nil {
@@ -35,15 +34,15 @@ func ParsePath(text string) (Path, error) {
 	return Path{t, t.has("kind")}, nil
 }
 
-// FoldCase returns the path for a place that takes "A" and "a" for one name:
-// capitals of values are escaped there.
+// FoldCase returns the path for a destination that treats "A" and "a" as one name: it escapes
+// capitals in values.
 func (p Path) FoldCase() Path {
 	p.foldCase = true
 	return p
 }
 
-// Group returns the group of a record. A value that it lacks is "none". Where the path would be too long, the folder
-// is CRAWL/none-KIND.
+// Group returns the group of a record. A missing value becomes "none". If the path would be too
+// long, the folder is CRAWL/none-KIND.
 func (p Path) Group(r *KeyRecord) Group {
 	dir, err := p.expand(r, func(error) (string, error) { return noValue, nil })
 	if err != nil {
@@ -56,14 +55,14 @@ func (p Path) Group(r *KeyRecord) Group {
 	return g
 }
 
-// template is folders and a name with values of a record in them.
+// template is a path of folders and a name, with placeholders for values of a record.
 type template struct {
 	text     string
 	segments [][]keyPart
 	foldCase bool
 }
 
-// parseTemplate reads a template that can have some names in braces, and {field:NAME}.
+// parseTemplate parses a template that can have these placeholders and {field:NAME}.
 func parseTemplate(text string, names []string) (template, error) {
 	t := template{text: strings.Trim(text, "/")}
 	for _, segment := range segmentsOf(t.text) {
@@ -76,7 +75,7 @@ func parseTemplate(text string, names []string) (template, error) {
 	return t, nil
 }
 
-// segmentsOf splits a template at its slashes, but for those in braces, as time zones have.
+// segmentsOf splits a template at its slashes, except those in braces, which occur in time zones.
 func segmentsOf(text string) (all []string) {
 	begin, inside := 0, false
 	for i, c := range text {
@@ -127,7 +126,7 @@ func parseSegment(segment string, names []string) ([]keyPart, error) {
 	return parts, nil
 }
 
-// has reports whether a name is in the template.
+// has reports whether the template has a placeholder.
 func (t template) has(name string) bool {
 	return slices.ContainsFunc(t.segments, func(parts []keyPart) bool {
 		return slices.ContainsFunc(parts, func(p keyPart) bool { return p.name == name })
@@ -137,7 +136,7 @@ func (t template) has(name string) bool {
 // String returns the template.
 func (t template) String() string { return t.text }
 
-// expand puts the values of a record in. Lacking is called for one that the record does not have.
+// expand inserts the values of a record. It calls lacking for each value that the record lacks.
 func (t template) expand(r *KeyRecord, lacking func(error) (string, error)) (string, error) {
 	v := keyValues{KeyRecord: r}
 	var segments []string

@@ -7,18 +7,17 @@ import (
 	"strings"
 )
 
-// Output is what a writer committed, to be read. It is safe for concurrent use.
+// Output reads what a writer committed. It is safe for concurrent use.
 type Output struct{ Log }
 
-// Commits calls do for each entry of the commit log, by partition and in the
-// order of the commits, until do returns an error, which it then returns. An entry
-// that cannot be read is such an error.
+// Commits calls do for each entry of the commit log, by partition and in the order of the commits.
+// It stops at the first error of do, or at an entry that cannot be read, and returns the error.
 func (o Output) Commits(do func(*Commit) error) error {
 	return o.eachCommit(do, func(_ Ref, err error) error { return err })
 }
 
-// eachCommit is Commits, and calls unread for each entry that cannot be read: if that
-// returns nil, the next one follows.
+// eachCommit is Commits, but calls unread for each entry that cannot be read. If that returns nil,
+// it continues with the next entry.
 func (o Output) eachCommit(do func(*Commit) error, unread func(Ref, error) error) error {
 	refs, err := o.List(-1)
 	if err != nil {
@@ -48,22 +47,23 @@ func (o Output) All() ([]Commit, error) {
 	return all, err
 }
 
-// ErrNoLog is returned for a place where no writer has its log.
+// ErrNoLog is returned for a destination without a writer's log.
 var ErrNoLog = errors.New("no commit log is there (the directory of an output has one, in _commits)")
 
 // Verifier is a Log that checks its commits itself.
 type Verifier interface {
-	// VerifyCommit says what is wrong with what was committed by c, of which so many records may have been deleted.
+	// VerifyCommit returns an error if the commit's contents are damaged. Up to deleted of its
+	// records may be missing.
 	VerifyCommit(c *Commit, deleted int) error
 }
 
-// Reader is a Log that reads its records in its order.
+// Reader is a Log that reads its records in an order of its own.
 type Reader interface {
 	// EachRecord calls do with each record, as JSON without a line break, and its crawl.
 	EachRecord(do func(crawl string, line []byte) error) error
 }
 
-// Close ends the connections that reading needed, if any.
+// Close closes the connections that reading opened, if any.
 func (o Output) Close() error {
 	if c, ok := o.Log.(io.Closer); ok {
 		return c.Close()
@@ -71,7 +71,7 @@ func (o Output) Close() error {
 	return nil
 }
 
-// Only returns the one name there is of writers that have their log in a place.
+// Only returns the only writer of a destination, or an error if names does not have exactly one.
 func Only(names []string) (string, error) {
 	switch len(names) {
 	case 0:
@@ -82,7 +82,7 @@ func Only(names []string) (string, error) {
 	return "", fmt.Errorf("there are the logs of %d writers, %s: name one", len(names), strings.Join(names, ", "))
 }
 
-// Name returns the name of the writer whose output it is.
+// Name returns the name of the output's writer.
 func (o Output) Name() string {
 	if n, ok := o.Log.(interface{ WriterName() string }); ok {
 		return n.WriterName()
@@ -90,9 +90,9 @@ func (o Output) Name() string {
 	return ""
 }
 
-// EndsWithObjects reports whether the last entry of a partition is of objects. Then
-// no chunk was begun since an owner has looked for some, and there may be millions
-// of files to look at.
+// EndsWithObjects reports whether the last entry of a partition is of objects. Then no chunk was
+// begun since an owner last looked for leftovers, and a search could have to list millions of
+// files.
 func EndsWithObjects(log Log, refs []Ref) (bool, error) {
 	if len(refs) == 0 {
 		return false, nil

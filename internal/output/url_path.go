@@ -8,20 +8,20 @@ import (
 	"seine/pkg/messages"
 )
 
-// placePath is the place of a URL's path and query in the key of an object.
+// placePath is the placeholder in keys for a URL's path and query.
 const placePath = "path"
 
-// indexName is the name of a path that ends in a slash.
+// indexName is the file name for a path that ends in a slash.
 const indexName = "index"
 
-// Bounds of a path in bytes: the hash of the URL stands for one that is longer.
+// Limits of a path in bytes: a longer one is replaced by the hash of the URL.
 const (
 	maxPath = 600
-	maxName = 220 // of the name
+	maxName = 220 // of the last segment
 )
 
-// escapePath makes the path and the query of a URL folders and a name, so that different URLs of a host have different
-// ones, and no name is also that of a folder. After is the text behind the name.
+// escapePath converts the path and query of a URL to folders and a name. Different URLs of a host
+// have different results, and no name is also a folder. after is the text that follows the name.
 func escapePath(u, after string, foldCase bool) string {
 	_, rest, _ := strings.Cut(u, "://")
 	_, rest, _ = strings.Cut(rest, "/")
@@ -38,7 +38,7 @@ func escapePath(u, after string, foldCase bool) string {
 		}
 	}
 	p := strings.Join(segments, "/")
-	if hasQuery { // no name has this sign before
+	if hasQuery { // no name contains '~' before this
 		p += "~" + escapeValue(query, foldCase)
 	}
 	if len(p) > maxPath || len(p)-strings.LastIndex(p, "/") > maxName {
@@ -57,7 +57,7 @@ func escapeName(name string) string {
 	return name
 }
 
-// escapeFolder makes a name one that is not empty, and that no file has.
+// escapeFolder returns a folder name that is not empty and that no file can have.
 func escapeFolder(name, after string) string {
 	if name == "" {
 		return "%"
@@ -68,7 +68,7 @@ func escapeFolder(name, after string) string {
 	return name
 }
 
-// textAfter returns the text behind the first of some parts.
+// textAfter returns the literal text after the first of some parts.
 func textAfter(parts []keyPart) string {
 	if len(parts) < 2 {
 		return ""

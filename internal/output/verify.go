@@ -21,70 +21,70 @@ import (
 	"seine/internal/output/ageencrypt"
 )
 
-// Expected is what there should be in a place, as its commit log or a manifest
-// says.
+// Expected is the expected content of a destination, according to its commit log or a manifest.
 type Expected struct {
 	files map[string][]expectedFile
-	ends  map[streamKey]uint64 // last sequence of each stream; nil where unknown
-	// wrong is what cannot be, whatever the files are.
+	ends  map[streamKey]uint64 // last sequence of each stream; nil if unknown
+	// wrong has the problems that exist whatever the files are.
 	wrong   []Problem
-	entries map[Name]bool // all that could be read
-	unread  map[Name]bool // entries that could not be read
-	merges  []Name        // those of entries that are merges
+	entries map[Name]bool // all readable entries
+	unread  map[Name]bool // unreadable entries
+	merges  []Name        // the entries that are merges
 	Commits int
-	crawl   string   // the only one that is checked, if it is not empty
-	deleted []string // crawls whose missing files are not reported
-	// deletedAt are the recorded times of deletions: missing files that a crawl committed before are not reported.
+	crawl   string   // the only crawl to check, unless empty
+	deleted []string // crawls whose missing files are ignored
+	// deletedAt are the recorded times of deletions: missing files that a crawl committed before
+	// them are ignored.
 	deletedAt map[string]time.Time
-	folders   map[string]bool // made when it is asked for
+	folders   map[string]bool // built on first use
 }
 
-// expectedFile is what the last entry of a partition that names a path says.
+// expectedFile is the description of a path in the last entry of a partition that names it.
 type expectedFile struct {
 	File
 	from   Name
 	stored time.Time // of the entry
 }
 
-// Problem is something that is not as it should be.
+// Problem is an inconsistency that Check found.
 type Problem struct {
 	Kind ProblemKind
-	Path string // of a file, or the name of an entry
+	Path string // path of a file, or name of an entry
 	Why  error
 }
 
-// ProblemKind is what is wrong.
+// ProblemKind is the kind of a problem.
 type ProblemKind string
 
-// Kinds of problems.
 const (
-	Missing    ProblemKind = "missing"    // a file is not there
-	Changed    ProblemKind = "changed"    // a file is not what was committed
+	Missing    ProblemKind = "missing"    // a file does not exist
+	Changed    ProblemKind = "changed"    // a file differs from the committed one
 	Surplus    ProblemKind = "surplus"    // a file belongs to no commit
 	Order      ProblemKind = "order"      // two entries have the same messages
 	Unreadable ProblemKind = "unreadable" // a file, a folder or an entry cannot be read
 )
 
-// Error says what is wrong in one line.
+// Error returns the problem in one line.
 func (p Problem) Error() string { return fmt.Sprintf("%s: %s: %v", p.Kind, p.Path, p.Why) }
 
-// Unwrap returns why.
+// Unwrap returns the reason.
 func (p Problem) Unwrap() error { return p.Why }
 
-// Report is what Check found.
+// Report is the result of Check.
 type Report struct {
 	Commits int
 	Files   int
 	Records int64
 	Bytes   int64
-	Pending int // chunks that are finished and not committed yet
-	// Merging are chunks that a merge has replaced or made, and that do not count: the next merge removes them.
+	Pending int // finished chunks that are not committed yet
+	// Merging counts chunks that a merge has replaced, or made without committing them. They do not
+	// count, and the next merge removes them.
 	Merging int
-	// Decrypted are files beside those that they were decrypted from. They are not
-	// checked: nothing says what they should be.
+	// Decrypted counts decrypted copies beside their encrypted files. They are not checked, since
+	// nothing describes them.
 	Decrypted int
-	// Removed are missing files of crawls that are known to be deleted, by crawl; AsDeleted are crawls whose files are missing
-	// as after a deletion: see Deletions.
+	// Removed counts missing files of crawls that are known to be deleted, by crawl. AsDeleted are
+	// crawls whose files are missing as after a deletion: see Deletions.
 	Removed   map[string]int64
 	AsDeleted []string
 	Problems  []Problem
@@ -94,9 +94,9 @@ func newExpected() *Expected {
 	return &Expected{files: make(map[string][]expectedFile), ends: make(map[streamKey]uint64), entries: make(map[Name]bool), unread: make(map[Name]bool)}
 }
 
-// Expect returns what there should be by the commit log: of one crawl, or of all
-// if crawl is empty. An entry that cannot be read is a problem for Check to report.
-// It returns an error when the log cannot be listed.
+// Expect returns the expected content according to the commit log, of one crawl, or of all if crawl
+// is empty. An unreadable entry becomes a problem in Check's report. The error is that of listing
+// the log.
 func (o Output) Expect(crawl string) (*Expected, error) {
 	e := newExpected()
 	e.crawl = crawl
@@ -121,10 +121,10 @@ func (o Output) Expect(crawl string) (*Expected, error) {
 	return e, err
 }
 
-// SkipDeleted leaves out the missing files of deleted crawls.
+// SkipDeleted makes Check ignore the missing files of these crawls.
 func (e *Expected) SkipDeleted(crawls []string) { e.deleted = crawls }
 
-// selects reports whether a crawl is the one that is checked, or all are.
+// selects reports whether a crawl is checked.
 func (e *Expected) selects(crawl string) bool { return e.crawl == "" || e.crawl == crawl }
 
 // has reports whether missing files of a crawl are reported.
@@ -132,17 +132,16 @@ func (e *Expected) has(crawl string) bool {
 	return e.selects(crawl) && !slices.Contains(e.deleted, crawl)
 }
 
-// ManifestPlace is a place that keeps manifests beside the log of a writer.
+// ManifestPlace is a destination that keeps manifests beside the log of a writer.
 type ManifestPlace interface {
 	ManifestStore
-	// WriterName is the name of the writer whose log it is.
+	// WriterName returns the writer of the log.
 	WriterName() string
 }
 
-// ExpectManifested adds to what there should be the entries that manifests in the place
-// have and the log has not: a log that lost its last entries, and their files, looks whole
-// by itself. Manifests are of the crawls that the log knows; one that cannot be read is
-// passed over, as it is only a copy.
+// ExpectManifested adds the entries that stored manifests have and the log lacks: a log that lost
+// its last entries, and their files, looks complete by itself. It reads the manifests of the crawls
+// that the log names. It skips an unreadable manifest, which is only a copy.
 func (o Output) ExpectManifested(e *Expected) {
 	at, ok := o.Log.(ManifestPlace)
 	if !ok {
@@ -165,7 +164,7 @@ func (o Output) ExpectManifested(e *Expected) {
 	}
 }
 
-// Crawls returns the names of the crawls that there are files of, sorted.
+// Crawls returns the crawls that have files, sorted.
 func (e *Expected) Crawls() []string {
 	names := make(map[string]bool)
 	for _, same := range e.files {
@@ -176,8 +175,8 @@ func (e *Expected) Crawls() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// ExpectWhole is Expect for a log that must be whole: an entry that cannot be read is
-// an error, since it may name a later file of some path.
+// ExpectWhole is Expect for a log that must be complete: an unreadable entry is an error, since it
+// may name a later file of some path.
 func (o Output) ExpectWhole(crawl string) (*Expected, error) {
 	e, err := o.Expect(crawl)
 	if err == nil && len(e.unread) > 0 {
@@ -186,7 +185,7 @@ func (o Output) ExpectWhole(crawl string) (*Expected, error) {
 	return e, err
 }
 
-// Expect returns what there should be by the manifest.
+// Expect returns the expected content according to the manifest.
 func (m *Manifest) Expect() (*Expected, error) {
 	e := newExpected()
 	stored := make(map[Name]time.Time)
@@ -200,7 +199,7 @@ func (m *Manifest) Expect() (*Expected, error) {
 			e.follow(n, c.FirstSeq, c.LastSeq)
 		}
 	}
-	e.ends = nil // what came after it is not in it
+	e.ends = nil // later messages are not in it
 	for _, f := range m.Files {
 		n, _, ok := ParseName(f.Commit + ".x")
 		if !ok {
@@ -211,7 +210,7 @@ func (m *Manifest) Expect() (*Expected, error) {
 	return e, nil
 }
 
-// follow records an entry, which must come after the one before.
+// follow records an entry, which must follow the previous one.
 func (e *Expected) follow(n Name, first, last uint64) {
 	e.Commits++
 	e.entries[n] = true
@@ -225,8 +224,7 @@ func (e *Expected) follow(n Name, first, last uint64) {
 	e.ends[key] = max(e.ends[key], last)
 }
 
-// add records a file. Of the entries of a partition that name it, the last
-// one counts.
+// add records a file. If several entries of a partition name it, the last one counts.
 func (e *Expected) add(f File, from Name, stored time.Time) {
 	have := e.files[f.Path]
 	same := func(x expectedFile) bool { return x.from.Partition == from.Partition }
@@ -239,19 +237,18 @@ func (e *Expected) add(f File, from Name, stored time.Time) {
 	e.files[f.Path] = append(have, expectedFile{f, from, stored})
 }
 
-// Counts reports whether the file of an entry is what the last entry says that
-// names its path: an object may have been replaced.
+// Counts reports whether from is the last entry that names path. Otherwise its object was replaced.
 func (e *Expected) Counts(path string, from Name) bool {
 	all := e.files[path]
 	return len(all) > 0 && all[len(all)-1].from == from
 }
 
-// checks is how many files are read at a time.
+// checks is the number of files read at a time.
 const checks = 4
 
-// Check compares the files with what there should be. The report is of what was
-// checked until ctx is done, or the place cannot be listed; a file or a folder that
-// cannot be read is one of its problems.
+// Check compares the files with the expected content. If ctx ends or the destination cannot be
+// listed, the report covers what was checked until then. Files and folders that cannot be read are
+// problems in the report.
 func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 	if own, ok := o.Log.(Verifier); ok {
 		return o.checkBy(ctx, own, e)
@@ -307,7 +304,7 @@ func (o Output) Check(ctx context.Context, e *Expected) (Report, error) {
 	return r, err
 }
 
-// checkBy has the log check its commits itself.
+// checkBy makes the log check its commits itself.
 func (o Output) checkBy(ctx context.Context, own Verifier, e *Expected) (r Report, err error) {
 	check := func(c *Commit) error {
 		r.Commits++
@@ -333,7 +330,7 @@ func (o Output) checkBy(ctx context.Context, own Verifier, e *Expected) (r Repor
 	return r, err
 }
 
-// check reads a file, and says what is wrong with it.
+// check reads a file and returns its problem, if any.
 func (o Output) check(want []expectedFile) (ProblemKind, error) {
 	f, err := o.Open(want[0].File)
 	if errors.Is(err, os.ErrNotExist) {
@@ -364,7 +361,7 @@ func (o Output) check(want []expectedFile) (ProblemKind, error) {
 	return Changed, errors.New("the content differs from the commit")
 }
 
-// known records a file, if no entry names it.
+// known records a file that no entry names.
 func (e *Expected) known(file string, r *Report) {
 	if len(e.files[file]) > 0 {
 		return
@@ -398,7 +395,7 @@ func (e *Expected) known(file string, r *Report) {
 	r.Problems = append(r.Problems, Problem{Surplus, file, why})
 }
 
-// merged reports whether a merge stands for an entry.
+// merged reports whether a merge replaces an entry.
 func (e *Expected) merged(n Name) bool {
 	return slices.ContainsFunc(e.merges, func(m Name) bool { return m.Covers(n) })
 }
@@ -409,7 +406,7 @@ var (
 	errNotListed  = errors.New("the manifest does not list it")
 )
 
-// hasFolderOf reports whether a file is beside others that are expected.
+// hasFolderOf reports whether the folder of a file has expected files.
 func (e *Expected) hasFolderOf(file string) bool {
 	if e.folders == nil {
 		e.folders = make(map[string]bool)
