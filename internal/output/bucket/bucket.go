@@ -1,4 +1,4 @@
-// Package bucket is S3 as a place for output.
+// Package bucket writes output to S3.
 package bucket
 
 import (
@@ -20,76 +20,71 @@ import (
 	"seine/internal/output"
 )
 
-// Sink is a bucket, or what is below a prefix in one:
+// Sink is a bucket, or the keys below a prefix in one:
 //
 //	<prefix>/<dir>/part-<ppp>-<epoch>-<first>.<ext>            chunks
 //	<prefix>/<dir>/part-<ppp>-<epoch>-<first>.<token>.<ext>    see below
 //	<prefix>/_commits/<writer>/part-….json                     the log
-//	<prefix>/_commits/<writer>/writer                          says that there is a log
+//	<prefix>/_commits/<writer>/writer                          marks that a log exists
 //
 // # The commit
 //
-// It has the steps of the package comment. A chunk is made in a file without a
-// name in the state directory, which ends with the process, and is sent when it
-// is whole. Both it and the entry are stored by one conditional request
-// (If-None-Match: *), which stores all or nothing, durably, where the key is
-// free. The request that stores the entry is the commit.
+// A commit has the steps of the package comment. A chunk is built in an unnamed file in the state
+// directory, which vanishes with the process. The chunk is sent when it is complete. Both the chunk
+// and the entry are stored by one conditional request (If-None-Match: *): it stores everything or
+// nothing, durably, and only if the key is free. The request that stores the entry is the commit.
 //
-// # Who writes
+// # Concurrent owners
 //
-// There is no lock that ends with a process. Owners can overlap: one is frozen,
-// or its request is still on its way, when the next one starts. This is why
-// they do no harm.
+// No lock ends with its process here. Owners can overlap: the next one may start while the former
+// is frozen, or while its request is in flight. They do no harm, for these reasons.
 //
-//   - An owner continues from where the log ends, so its next entry is named by
-//     the first message after that. Owners who saw the same end of the log have
-//     the same name for it: its key is a slot that only one of them can take.
-//     The other gets output.ErrExists, drops what it has and looks at the log again. So
-//     the entries of a partition are one chain, and no record is in two.
-//   - The name of a chunk tells the slot of the only entry that can name it. A
-//     chunk is removed when an entry is in its slot, or behind it, and does not
-//     name it. Entries do not change, so no entry ever will: its removal,
-//     however late, loses nothing. While the slot is free, everything
-//     with its name stays, whichever owner sent it.
-//   - So a key may be taken when a chunk is to be sent: by a crash, by another
-//     owner, or by an attempt whose answer was lost. The chunk then gets a token
-//     into its name, which is unique. A chunk in parts always has one: not
-//     every service heeds the condition there. Either way nothing is replaced,
-//     and an entry names the very object that its owner sent.
-//   - An attempt to store the entry whose answer was lost finds the slot taken by
-//     itself: what is there is byte for byte what was sent, and names chunks that
-//     no other owner could have sent. That is success.
+//   - An owner continues from the end of the log, so its next entry is named after the first
+//     message that follows. Owners that saw the same end of the log use the same name: its key is a
+//     slot that only one of them can take. The other gets output.ErrExists, drops its work and
+//     reads the log again. So the entries of a partition form one chain, and no record is in two of
+//     them.
+//   - The name of a chunk contains the slot of the only entry that can name it. A chunk is removed
+//     once its slot, or a later one, has an entry that does not name it. Entries do not change, so
+//     no entry will ever name it, and a late removal loses nothing. While the slot is free, all
+//     objects with its name stay, whichever owner sent them.
+//   - So the key of a chunk may already be in use: after a crash, by another owner, or by an
+//     attempt whose response was lost. The chunk then gets a unique token in its name. A chunk that
+//     is sent in parts always has one, since some services ignore the condition for those. Either
+//     way nothing is replaced, and an entry names exactly the object that its owner sent.
+//   - If the response to storing an entry was lost, the retry finds its slot taken by its own first
+//     attempt: the stored bytes equal the sent ones, and they name chunks that no other owner could
+//     have sent. That counts as success.
 //
 // # Leftovers
 //
-// The next owner removes what it finds in the last slot that is taken, or behind
-// it, and what is in its first one when it has taken that. It ends all uploads in
-// parts of its partition and life of the stream: an upload is no chunk before it
-// is complete, and if it belongs to a live owner, that one fails and starts
-// again. Two frozen owners of one slot, the later killed at the right moment,
-// can leave a chunk that is never removed. It does not count: no entry names it.
+// The next owner removes the leftovers in the last slot that is taken, those in untaken slots before
+// it, and those in its first slot once it has taken that. It aborts all multipart uploads of its
+// partition and stream incarnation. An incomplete upload is not a chunk; if it belongs to a live
+// owner, that owner fails and starts again. If two owners of one slot are frozen and the later one
+// is killed at the right moment, a chunk can stay forever. It does not count, since no entry names
+// it.
 //
-// What breaks the guarantee, beside what the package comment has: a service whose
-// listings or conditions are not consistent (Amazon's are); a rule of the bucket
-// that removes objects; the messages after the end of the log being purged by
-// hand while an owner is frozen, which then has another first message; a stream
-// that lost its tail while one is, with records from that tail in its hands.
+// Besides the cases of the package comment, these break the guarantee: a service whose listings or
+// conditions are not consistent (Amazon's are); a lifecycle rule that removes objects; purging the
+// messages after the end of the log by hand while an owner is frozen, which then has another first
+// message; and a stream that lost its tail while an owner that holds records of that tail is
+// frozen.
 type Sink struct {
-	out    string // as it was given
+	out    string // as configured
 	client *client
 	prefix string // of all keys: empty, or ends with a slash
 	logs   string // prefix of the log
-	temp   string // directory for chunks that are being made
+	temp   string // directory for chunks in progress
 	log    *slog.Logger
 	hook   output.Hook
 }
 
-// marker is the object that tells a log without entries from none.
+// marker is the object that distinguishes an empty log from a missing one.
 const marker = "writer"
 
-// Open makes sure that the writer called name can write in out, which is an URL
-// of the form s3://BUCKET/PREFIX, alone. Chunks on their way are in the directory
-// temp.
+// Open makes sure that the named writer can write to out, and is the only one. out is a URL
+// s3://BUCKET/PREFIX. Chunks in progress are kept in the directory temp.
 func Open(out, name, temp string, o Options, log *slog.Logger, h output.Hook) (*Sink, error) {
 	s, err := dial(out, name, o, log)
 	if err != nil {
@@ -105,8 +100,7 @@ func Open(out, name, temp string, o Options, log *slog.Logger, h output.Hook) (*
 	return s, nil
 }
 
-// Read returns the log of the writer called name, or of the only one there is if
-// name is empty.
+// Read returns the log of the named writer, or of the only writer if name is empty.
 func Read(out, name string, o Options) (output.Log, error) {
 	s, err := dial(out, name, o, slog.New(slog.DiscardHandler))
 	if err != nil || name != "" {
@@ -123,7 +117,7 @@ func Read(out, name string, o Options) (output.Log, error) {
 	return s, nil
 }
 
-// Writers returns the names of the writers that have their log in out.
+// Writers returns the names of the writers that have a log in out.
 func Writers(out string, o Options) ([]string, error) {
 	s, err := dial(out, "", o, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -132,8 +126,8 @@ func Writers(out string, o Options) ([]string, error) {
 	return s.client.folders(s.prefix + output.CommitsDir + "/")
 }
 
-// Check reports why the writer called name could not write in out, as far as can
-// be seen without storing anything there.
+// Check reports why the named writer could not write to out, as far as that can be seen without
+// storing anything there.
 func Check(out, name string, o Options) error {
 	s, err := dial(out, name, o, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -145,7 +139,7 @@ func Check(out, name string, o Options) error {
 	return nil
 }
 
-// dial returns a sink that was not looked at yet.
+// dial returns a sink without checking the bucket.
 func dial(out, name string, o Options, log *slog.Logger) (*Sink, error) {
 	bucket, prefix, err := split(out)
 	if err != nil {
@@ -170,7 +164,7 @@ func (s *Sink) prepare(name string) error {
 	_, err := s.client.putNew(marker, text)
 	made := err == nil
 	if made {
-		// A service that does not know the condition stores it again.
+		// A service that ignores the condition stores the object again.
 		_, err = s.client.putNew(marker, text)
 	}
 	switch {
@@ -179,14 +173,14 @@ func (s *Sink) prepare(name string) error {
 	case !errors.Is(err, output.ErrExists):
 		return err
 	}
-	err = s.refuseOthers(name) // one that started at the same time
+	err = s.refuseOthers(name) // another writer may have started at the same time
 	if err != nil && made {
 		_ = s.client.remove(marker)
 	}
 	return err
 }
 
-// refuseOthers is as the directory's.
+// refuseOthers does the same as in package dir.
 func (s *Sink) refuseOthers(name string) error {
 	all, err := s.client.folders(s.prefix + output.CommitsDir + "/")
 	if err != nil {
@@ -202,7 +196,7 @@ func (s *Sink) refuseOthers(name string) error {
 
 var errFound = errors.New("found")
 
-// hasLog reports whether there is any object of the log.
+// hasLog reports whether the log has any object.
 func (s *Sink) hasLog() (bool, error) {
 	err := s.client.list(s.logs, func(object) error { return errFound })
 	if errors.Is(err, errFound) {
@@ -211,7 +205,7 @@ func (s *Sink) hasLog() (bool, error) {
 	return false, err
 }
 
-// refuseStrays is as the directory's.
+// refuseStrays does the same as in package dir.
 func (s *Sink) refuseStrays() error {
 	if has, err := s.hasLog(); has || err != nil {
 		return err
@@ -228,8 +222,8 @@ func (s *Sink) refuseStrays() error {
 	return err
 }
 
-// eachChunk calls do for every object that has the name of a chunk, beginning
-// with start. Another output in a folder of this one is none of its business.
+// eachChunk calls do for every object that has the name of a chunk and begins with start. It skips
+// folders that are outputs of their own.
 func (s *Sink) eachChunk(start string, do func(key string, n output.Name) error) error {
 	return s.eachBelow(s.prefix, start, do)
 }
@@ -322,14 +316,15 @@ func (s *Sink) Open(f output.File) (io.ReadCloser, error) {
 	return s.client.open(context.Background(), s.prefix+f.Path)
 }
 
-// partition is a partition of an Sink.
+// partition is a partition of a Sink.
 type partition struct {
 	sink *Sink
-	// loose are chunks in slots that were free when they were seen.
+	// loose are chunks whose slots were free when they were listed.
 	loose map[string]output.Name
 }
 
-// recover removes what no entry can name, and remembers what may be such later.
+// recover removes chunks that no entry can name, and remembers those that may become removable
+// later.
 func (d *partition) recover(p int, epoch string, refs []output.Ref) error {
 	d.loose = make(map[string]output.Name)
 	ours := func(n output.Name) bool { return n.Partition == p && n.StreamCreated == epoch && n.Last == 0 }
@@ -358,7 +353,7 @@ func (d *partition) recover(p int, epoch string, refs []output.Ref) error {
 		delete(taken, r.Name)
 	}
 	for key, n := range d.loose {
-		if taken[n] { // its owner tidied up behind it
+		if taken[n] { // its owner removed its own leftovers
 			delete(d.loose, key)
 		}
 	}
@@ -380,13 +375,14 @@ func (d *partition) abort(ours func(output.Name) bool) {
 		return ok && ours(n) && below != path.Base(below)
 	})
 	if err != nil {
-		// Not every service lists them, and not every role may. They cost room.
+		// Some services do not list uploads, and some roles may not. Leftover uploads only take
+		// space.
 		d.sink.log.Warn("cannot look for uploads that were cut off", "error", err)
 	}
 }
 
-// tidy removes the chunks in slots that c has taken or is behind, but not its
-// own. What cannot be removed is tried again after the next commit.
+// tidy removes the listed chunks in the slot of c and in slots before it, except those of c. It
+// retries failed removals after the next commit.
 func (d *partition) tidy(c *output.Commit) {
 	for key, n := range d.loose {
 		if n.Incarnation != c.Incarnation || n.First > c.LastSeq {
@@ -437,8 +433,8 @@ func (d *partition) Commit(c *output.Commit) (output.Ref, error) {
 	return output.Ref{Name: c.Name(), Stamp: etag}, nil
 }
 
-// checkOwner returns nil if the entry in the slot of c is c. If it is another's, the
-// chunks of c are garbage.
+// checkOwner returns nil if the entry in the slot of c is c itself. If the slot belongs to another
+// owner, the chunks of c are garbage.
 func (d *partition) checkOwner(c *output.Commit, text []byte) error {
 	have, err := d.sink.client.get(d.sink.entryKey(c.Name()))
 	if err != nil {
@@ -448,7 +444,7 @@ func (d *partition) checkOwner(c *output.Commit, text []byte) error {
 		return nil
 	}
 	for _, f := range c.Files {
-		if output.IsChunk(f.Path) { // an object may be what another entry names
+		if output.IsChunk(f.Path) { // another entry may name the object
 			d.loose[d.sink.prefix+f.Path] = c.Name()
 		}
 	}
@@ -468,10 +464,9 @@ func (d *partition) Create(n output.Name, g output.Group, ext string) (output.Ch
 	return &chunk{Content: output.NewContent(f, d.sink.hook), part: d, name: n, group: g, ext: ext, f: f}, nil
 }
 
-// nameless makes a file without a name, which ends with the process, however
-// that ends.
+// nameless creates an unnamed file, which vanishes with the process however that ends.
 func (s *Sink) nameless() (*os.File, error) {
-	f, err := os.CreateTemp(s.temp, "chunk-*.tmp") // in the system's place where temp is empty
+	f, err := os.CreateTemp(s.temp, "chunk-*.tmp") // in the system's temporary directory if temp is empty
 	if err != nil {
 		return nil, err
 	}
@@ -481,7 +476,7 @@ func (s *Sink) nameless() (*os.File, error) {
 	return f, nil
 }
 
-// chunk is a chunk of an Sink.
+// chunk is a chunk of a Sink.
 type chunk struct {
 	output.Content
 	part  *partition
@@ -521,9 +516,9 @@ func (c *chunk) send(sum []byte) (string, error) {
 	return file, c.sendOwn(dir+file, sum)
 }
 
-// sendOwn stores the chunk under a unique key. If the key is in
-// use all the same, or there is no upload to complete, an attempt came through
-// whose answer was lost: what is there is whole, as all that is sent at once is.
+// sendOwn stores the chunk under a unique key. If the key is in use, or its upload no longer
+// exists, an earlier attempt succeeded and its response was lost. That object is complete, because
+// uploads are atomic.
 func (c *chunk) sendOwn(key string, sum []byte) error {
 	client := c.part.sink.client
 	err := client.sendNew(key, c.f, c.Size(), sum)
@@ -547,7 +542,7 @@ func newToken() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Abandon implements output.Chunk. What was sent is left alone, as in a directory.
+// Abandon implements output.Chunk. It does not remove what was sent, as in package dir.
 func (c *chunk) Abandon() { _ = c.f.Close() }
 
 var (

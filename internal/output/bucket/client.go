@@ -26,37 +26,36 @@ import (
 	"seine/internal/output"
 )
 
-// Bounds of what a process asks of S3 at a time.
+// Limits of concurrent requests to S3.
 const (
-	// attempts and maxWait bound the retries of a request: six seconds or so
-	// in all. Longer trouble is the partition's to wait out.
+	// attempts and maxWait limit the retries of a request to about six seconds in all. The
+	// partition waits out longer outages.
 	attempts = 5
 	maxWait  = 3 * time.Second
-	// uploads is how many chunks are sent at a time. One that is sent in parts
-	// has up to (partSends+2) × partBytes in memory; one that is not is read
-	// from its file.
+	// uploads is the number of chunks sent at a time. A chunk sent in parts has up to (partSends+2)
+	// × partBytes in memory; any other is read from its file.
 	uploads   = 4
 	partSends = 2
 	partBytes = 8 << 20
 	// partsFrom is the size from which a chunk is sent in parts.
 	partsFrom = 32 << 20
-	// A chunk may take sendTime, any other request requestTime.
+	// Sending a chunk may take sendTime, any other request requestTime.
 	sendTime    = 5 * time.Minute
 	requestTime = time.Minute
-	// answerTime is how long a server may think before it answers.
+	// answerTime is how long a server may take to begin its response.
 	answerTime = 30 * time.Second
-	// maxEntry bounds an entry of the log that is read, several times over.
+	// maxEntry bounds the size of a log entry that is read; it is several times the largest entry.
 	maxEntry = 64 << 20
 )
 
-// client is a bucket. It knows the SDK, and nothing of chunks. It is safe for
-// concurrent use.
+// client accesses a bucket. It knows the SDK, and nothing of chunks. It is safe for concurrent use.
 type client struct {
 	api    *s3.Client
 	parts  *transfermanager.Client
 	bucket string
 	opt    Options
-	// partsFrom is partsFrom, and pageSize the service's own, but in tests.
+	// partsFrom is the constant partsFrom and pageSize is nil, the service's default, except in
+	// tests.
 	partsFrom int64
 	pageSize  *int32
 	sends     chan struct{}
@@ -78,7 +77,7 @@ func newClient(bucket string, o Options) (*client, error) {
 			standard := retry.NewStandard(func(r *retry.StandardOptions) {
 				r.MaxAttempts, r.MaxBackoff = attempts, maxWait
 			})
-			// Two conditional writes of one key met: one of them can be there now.
+			// Two conditional writes of one key collided; one of them may have succeeded.
 			return retry.AddWithErrorCodes(standard, "ConditionalRequestConflict")
 		}))
 	if err != nil {
@@ -88,7 +87,7 @@ func newClient(bucket string, o Options) (*client, error) {
 	case o.Region != "":
 		cfg.Region = o.Region
 	case cfg.Region == "" && (o.Endpoint != "" || cfg.BaseEndpoint != nil):
-		cfg.Region = "us-east-1" // what services without regions sign with
+		cfg.Region = "us-east-1" // signing region of services without regions
 	case cfg.Region == "":
 		return nil, errors.New("the region is not known: name it by --s3-region or AWS_REGION")
 	}
@@ -113,7 +112,7 @@ func newClient(bucket string, o Options) (*client, error) {
 
 var anything = aws.String("*")
 
-// put stores an object with one request, which more completes, and returns its ETag.
+// put stores an object with one request, after more has completed its input, and returns its ETag.
 func (c *client) put(limit time.Duration, key string, body io.Reader, size int64, more func(in *s3.PutObjectInput)) (etag string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -129,26 +128,26 @@ func (c *client) put(limit time.Duration, key string, body io.Reader, size int64
 	return plainETag(out.ETag), nil
 }
 
-// putNew stores a small object, and returns its ETag. It never replaces one: it
-// returns output.ErrExists where the key is in use, which may be by an attempt of this
-// call whose answer was lost.
+// putNew stores a small object and returns its ETag. It never replaces an object: it returns
+// output.ErrExists if the key is in use, possibly by an attempt of this call whose response was
+// lost.
 func (c *client) putNew(key string, data []byte) (etag string, err error) {
 	return c.put(requestTime, key, bytes.NewReader(data), int64(len(data)), func(in *s3.PutObjectInput) { in.IfNoneMatch = anything })
 }
 
-// putOver stores an object, in place of any that is there.
+// putOver stores an object and replaces any existing one.
 func (c *client) putOver(key string, body io.Reader, size int64) error {
 	_, err := c.put(sendTime, key, body, size, func(*s3.PutObjectInput) {})
 	return err
 }
 
-// summed has an object checked by its SHA-256, and stored in the class of files.
+// summed makes the service check an object's SHA-256 and sets the storage class of files.
 func (c *client) summed(in *s3.PutObjectInput, sum []byte) {
 	in.ChecksumSHA256 = aws.String(base64.StdEncoding.EncodeToString(sum))
 	in.StorageClass = types.StorageClass(c.opt.StorageClass)
 }
 
-// isInParts reports whether a file of so many bytes is sent in parts.
+// isInParts reports whether a file of this size is sent in parts.
 func (c *client) isInParts(size int64) bool { return size >= c.partsFrom }
 
 // sendNew stores a file whose SHA-256 is sum, as putNew does.
@@ -175,13 +174,13 @@ func (c *client) sendNew(key string, f *os.File, size int64, sum []byte) error {
 	return c.explain(err)
 }
 
-// stored is an object as it says itself.
+// stored is an object's metadata.
 type stored struct {
 	etag, made, sum string
 	size            int64
 }
 
-// head returns what an object says, or an error that is os.ErrNotExist.
+// head returns an object's metadata. The error is os.ErrNotExist if it is missing.
 func (c *client) head(key string) (stored, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), requestTime)
 	defer cancel()
@@ -195,9 +194,8 @@ func (c *client) head(key string) (stored, error) {
 	}, nil
 }
 
-// replace stores an object where that of the ETag is, or none if it is empty. It
-// returns output.ErrExists, or an error that is os.ErrNotExist, if something else
-// is there.
+// replace stores an object if the current one has this ETag, or if none exists and etag is empty.
+// Otherwise it returns output.ErrExists, or an error that is os.ErrNotExist.
 func (c *client) replace(key string, body io.Reader, k *keptObject, made, etag string) error {
 	_, err := c.put(sendTime, key, body, k.size, func(in *s3.PutObjectInput) {
 		c.summed(in, k.sum)
@@ -248,8 +246,8 @@ func (c *client) list(prefix string, do func(object) error) error {
 	})
 }
 
-// folders returns what stands between prefix, which is empty or ends with a
-// slash, and the next slash in the keys that begin with it.
+// folders returns the names between prefix and the next slash in the keys that begin with prefix,
+// which is empty or ends with a slash.
 func (c *client) folders(prefix string) ([]string, error) {
 	var all []string
 	pages := s3.NewListObjectsV2Paginator(c.api, &s3.ListObjectsV2Input{Bucket: &c.bucket, Prefix: &prefix, Delimiter: aws.String("/"), MaxKeys: c.pageSize})
@@ -287,8 +285,8 @@ func (c *client) remove(key string) error {
 	return err
 }
 
-// abort ends the uploads in parts that are not complete, and whose key begins
-// with prefix and is one that the caller wants.
+// abort aborts the incomplete multipart uploads whose key begins with prefix and for which want is
+// true.
 func (c *client) abort(prefix string, want func(key string) bool) error {
 	pages := s3.NewListMultipartUploadsPaginator(c.api, &s3.ListMultipartUploadsInput{Bucket: &c.bucket, Prefix: &prefix, MaxUploads: c.pageSize})
 	for pages.HasMorePages() {
@@ -313,13 +311,13 @@ func (c *client) abort(prefix string, want func(key string) bool) error {
 	return nil
 }
 
-// ETags are quoted in some answers and not in others.
+// plainETag removes quotes, which only some responses have.
 func plainETag(s *string) string { return strings.Trim(aws.ToString(s), `"`) }
 
-// errNoConditions is returned for a server that cannot keep two writers apart.
+// errNoConditions is returned for a service that cannot exclude a second writer.
 var errNoConditions = errors.New("the service has no conditional writes (If-None-Match), without which two writers could commit the same records: use one that has, or a directory")
 
-// hints3 say for codes of errors what a person can do.
+// hints3 maps error codes to advice for people.
 var hints3 = map[string]string{
 	"NoSuchBucket":          "no such bucket: create it, or name another",
 	"AccessDenied":          "access is denied: the credentials must allow s3:ListBucket, GetObject, PutObject, DeleteObject and AbortMultipartUpload",
@@ -335,8 +333,8 @@ var hints3 = map[string]string{
 	"AuthorizationHeaderMalformed": "the bucket is in another region: name it by --s3-region",
 }
 
-// explain makes of an error of the SDK one for a person. It keeps the request
-// and what it was signed with out of it.
+// explain converts an error of the SDK to one for people. It leaves out the request and its
+// signature.
 func (c *client) explain(err error) error {
 	if err == nil {
 		return nil
@@ -357,7 +355,7 @@ func (c *client) explain(err error) error {
 	return fmt.Errorf("bucket %s: %w", c.bucket, err)
 }
 
-// explainAnswer makes an error of what the service has answered.
+// explainAnswer converts an error response of the service.
 func explainAnswer(api smithy.APIError, status int) error {
 	switch code := api.ErrorCode(); {
 	case code == "PreconditionFailed", status == http.StatusPreconditionFailed:
@@ -373,5 +371,5 @@ func explainAnswer(api smithy.APIError, status int) error {
 	}
 }
 
-// errNotImplemented is returned for a request that the server does not know.
+// errNotImplemented is returned for a request that the service does not support.
 var errNotImplemented = errors.New("the service does not know this request")

@@ -4,9 +4,9 @@ import (
 	"seine/internal/output"
 )
 
-// OpenMerge implements output.Merger. It takes no lock: the entry of a merge has a slot, as every entry has, so only one
-// process commits a merge of the same messages. The merged entries keep their slots, so that an owner that was frozen
-// cannot commit them again.
+// OpenMerge implements output.Merger. It takes no lock: like every entry, the entry of a merge has
+// a slot, so only one process commits a merge of the same messages. The merged entries keep their
+// slots, so a frozen owner cannot commit them again.
 func (s *Sink) OpenMerge(p int) (output.Partition, []output.Ref, error) {
 	refs, err := s.ListAll(p)
 	return &partition{sink: s, loose: make(map[string]output.Name)}, refs, err

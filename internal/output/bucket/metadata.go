@@ -11,15 +11,15 @@ import (
 
 // Metadata of objects of one record each.
 const (
-	metaMade = "seine-message" // which message it was made of
+	metaMade = "seine-message" // the message it was made from
 	metaSum  = "seine-sha256"
-	metaURL  = "seine-url" // of its page
-	// maxMetadata bounds the names and values of an object together: Amazon's limit.
+	metaURL  = "seine-url" // URL of its page
+	// maxMetadata bounds the total size of an object's metadata names and values: Amazon's limit.
 	maxMetadata = 2 << 10
 )
 
-// metadataOf returns the metadata of an object. A URL for which there is no room is left
-// out: half of one would be another.
+// metadataOf returns the metadata of an object. It leaves out a URL that does not fit: a truncated
+// one would be a different URL.
 func metadataOf(k *keptObject, made string) map[string]string {
 	all := map[string]string{metaMade: made, metaSum: hex.EncodeToString(k.sum)}
 	size := len(metaURL)
@@ -32,8 +32,8 @@ func metadataOf(k *keptObject, made string) map[string]string {
 	return all
 }
 
-// inHeader escapes what a header should not have, as URLs do. Those of Seine have nothing
-// of that kind; the records of others may.
+// inHeader percent-escapes bytes that are not allowed in a header. Only records of other producers
+// can have such URLs.
 func inHeader(url string) string {
 	var b strings.Builder
 	for _, c := range []byte(url) {

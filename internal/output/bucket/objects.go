@@ -15,31 +15,28 @@ import (
 	"seine/internal/output"
 )
 
-// objectSends is how many objects a partition sends at a time.
+// objectSends is the number of objects that a partition sends at a time.
 const objectSends = 8
 
-// objects are objects of one record each. They are made in one file without a
-// name, and sent when the commit begins; so, as in a directory (package dir), one
-// can be seen before the entry that names it.
+// objects are objects of one record each. They are built in one unnamed file and sent when the
+// commit begins. So, as in package dir, an object can be visible before the entry that names it.
 //
-// # Who writes
+// # Concurrent owners
 //
-// A former owner that was frozen can send an object long after the next one has
-// sent a newer one of the same key. It must not bring back the old one. So each
-// object says, in its metadata, of which message it was made, and is replaced
-// only by one of a later message of its partition, or of another partition: what
-// is there is looked at, and stored over only if it is still that (If-Match).
-// What was made of the same message is left, and named by the entry as it is.
-// Then it does not matter which process sent an object, when, and how often. The former owner
-// may have sent one whose message the next owner has not reached; that is the
-// object that a reader will see anyway.
+// A former owner that was frozen can send an object long after the next owner has sent a newer one
+// of the same key. It must not restore the old one. So each object has the message it was made from
+// in its metadata, and is replaced only by an object of a later message of its partition, or of
+// another partition. The sender reads the existing object's metadata and stores over it only if it
+// is unchanged (If-Match). An object made from the same message is kept, and the entry names it as
+// it is. Then it does not matter which process sent an object, when, or how often. The former owner
+// may have sent an object whose message the next owner has not reached; readers will see that
+// object anyway.
 //
-// Of two partitions the later request wins: records that share a key should come
-// of one domain.
+// Between two partitions the later request wins: records that share a key should be of one domain.
 //
-// What breaks this: a service that does not heed If-Match on PutObject (one that
-// refuses it is reported); and a key that was replaced twice, the second time by
-// the very bytes that a frozen owner has looked at, which it then replaces.
+// Two things break this: a service that ignores If-Match on PutObject (one that refuses it is
+// reported); and a key that was replaced twice, the second time by the same bytes that a frozen
+// owner has read, which it then replaces.
 type objects struct {
 	part  *partition
 	name  output.Name
@@ -68,7 +65,7 @@ func (d *partition) Objects(n output.Name) (output.Objects, error) {
 func (o *objects) Put(obj output.Object, write func(io.Writer) error) error {
 	c := output.NewContent(o.spool, o.part.sink.hook)
 	if err := write(&c); err != nil {
-		_, back := o.spool.Seek(o.size, io.SeekStart) // over what is half there
+		_, back := o.spool.Seek(o.size, io.SeekStart) // overwrite the partial object
 		return fmt.Errorf("write object: %w", errors.Join(err, back))
 	}
 	o.kept[obj.Path] = keptObject{Object: obj, at: o.size, size: c.Size(), sum: c.Sum()}
@@ -100,15 +97,15 @@ func (o *objects) Finish() ([]output.File, error) {
 	return files, h.At(output.StepFinished)
 }
 
-// send stores an object, or finds that it is there, or returns no file because
-// a later one is.
+// send stores an object, or finds it stored already. It returns no file if an object of a later
+// message exists.
 func (o *objects) send(k keptObject, taken *atomic.Bool) (output.File, error) {
 	s := o.part.sink
 	made := o.name
 	made.First = k.Sequence
 	f := output.File{Path: k.Path, Crawl: k.Crawl, Kind: k.Kind, Records: 1, RawBytes: k.RawBytes, Bytes: k.size, SHA256: hex.EncodeToString(k.sum)}
 	key, etag := s.prefix+k.Path, ""
-	// Keys that are in use come together: a crawl that is made again.
+	// Keys that are in use come together: a crawl that is repeated.
 	for try, look := 0, taken.Load(); try < replaceTries; try, look = try+1, true {
 		if look {
 			have, err := s.client.head(key)
@@ -134,11 +131,11 @@ func (o *objects) send(k keptObject, taken *atomic.Bool) (output.File, error) {
 	return f, fmt.Errorf("%s: others replace it all the time", k.Path)
 }
 
-// replaceTries bounds how often an object that others replace is looked at.
+// replaceTries bounds the attempts to replace an object that others replace at the same time.
 const replaceTries = 10
 
-// compareMade compares the messages that two objects were made of. It is negative
-// where there is no order.
+// compareMade compares the messages that two objects were made from. It is negative if they have no
+// order.
 func compareMade(have string, made output.Name) int {
 	n, _, ok := output.ParseName(have + ".x")
 	if !ok || n.Partition != made.Partition {

@@ -10,9 +10,9 @@ import (
 	"seine/internal/output"
 )
 
-// Options say how to reach the place that an --out of s3://BUCKET/PREFIX
-// names. Credentials are no option: they come from where Amazon's own tools
-// look, which is the environment, the shared files and the machine's role.
+// Options say how to reach the destination of an --out of s3://BUCKET/PREFIX. They do not include
+// credentials, which come from the sources of Amazon's own tools: the environment, the shared files
+// and the machine's role.
 type Options struct {
 	Endpoint     string `group:"output" help:"URL of the S3 service, if it is not Amazon's." placeholder:"URL"`
 	PathStyle    bool   `group:"output" help:"Put the bucket in the URL's path instead of its host name. Most services other than Amazon's need it."`
@@ -21,10 +21,10 @@ type Options struct {
 	StorageClass string `group:"output" help:"Storage class of the files, such as STANDARD_IA. The commit log always has the bucket's default class." placeholder:"CLASS"`
 }
 
-// Scheme begins what names a bucket.
+// Scheme is the prefix of a destination in a bucket.
 const Scheme = "s3://"
 
-// Is reports whether out names a bucket.
+// Is reports whether out is in a bucket.
 func Is(out string) bool { return strings.HasPrefix(out, Scheme) }
 
 var (
@@ -33,8 +33,7 @@ var (
 	sseKinds      = []string{"", "AES256", "aws:kms", "aws:kms:dsse"}
 )
 
-// split returns the bucket and the prefix of keys in it, which is empty or
-// ends with a slash.
+// split returns the bucket and the key prefix, which is empty or ends with a slash.
 func split(out string) (bucket, prefix string, err error) {
 	bucket, prefix, _ = strings.Cut(strings.TrimPrefix(out, Scheme), "/")
 	if !bucketPattern().MatchString(bucket) {
@@ -52,8 +51,8 @@ func split(out string) (bucket, prefix string, err error) {
 	return bucket, prefix + "/", nil
 }
 
-// Validate names the option that is wrong. It never repeats an endpoint, which
-// may have a password in it.
+// Validate returns an error that names the invalid option. It never repeats an endpoint, which may
+// contain a password.
 func (o *Options) Validate(out string) error {
 	if !Is(out) {
 		if *o != (Options{}) {

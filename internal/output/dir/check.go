@@ -11,8 +11,8 @@ import (
 	"seine/internal/output"
 )
 
-// Check reports why the writer called name could not write in out, as far as can
-// be seen without making anything there.
+// Check reports why the named writer could not write to out, as far as that can be seen without
+// creating anything there.
 func Check(out, name string) error {
 	abs, err := filepath.Abs(out)
 	if err != nil {
@@ -42,7 +42,7 @@ func Check(out, name string) error {
 	return nil
 }
 
-// nearest returns the first of path and what is above it that exists.
+// nearest returns the nearest existing path: path itself or one of its parents.
 func nearest(path string) (string, os.FileInfo, error) {
 	for {
 		info, err := os.Stat(path)

@@ -1,4 +1,4 @@
-// Package dir is a directory as a place for output.
+// Package dir writes output to a directory.
 package dir
 
 import (
@@ -24,26 +24,25 @@ import (
 //
 //	<out>/<dir>/part-<ppp>-<epoch>-<first>.<ext>     chunks
 //	<out>/_commits/<writer>/part-….json              the log
-//	<out>/_commits/<writer>/part-<ppp>.lock          that a writer is in a partition
-//	<out>/_commits/<writer>/part-<ppp>.owner         who that is, or was
+//	<out>/_commits/<writer>/part-<ppp>.lock          held by the owner of a partition
+//	<out>/_commits/<writer>/part-<ppp>.owner         the current or last owner
 //	<out>/_commits/<writer>/place                    see output.Place
-//	<out>/_tmp/<writer>/part-<ppp>/                  objects that are being made
+//	<out>/_tmp/<writer>/part-<ppp>/                  objects in progress
 //
-// A file that is not finished has a dot before its name and ".tmp" after it. The
-// folder of a chunk is that of its group.
+// An unfinished file has a dot before its name and ".tmp" after it. The folder of a chunk is that
+// of its group.
 type Sink struct {
 	out  string
 	logs string // directory of the log
 	log  *slog.Logger
 	hook output.Hook
-	// foldsCase is whether "A" and "a" are one name there.
+	// foldsCase is whether the file system treats "A" and "a" as one name.
 	foldsCase bool
 }
 
 const tempSuffix = ".tmp"
 
-// Read returns the log of the writer called name in a directory, or of the only
-// one there is if name is empty.
+// Read returns the log of the named writer in a directory, or of the only writer if name is empty.
 func Read(out, name string) (output.Log, error) {
 	if _, err := os.Stat(out); err != nil {
 		return nil, err
@@ -60,7 +59,7 @@ func Read(out, name string) (output.Log, error) {
 	return &Sink{out: out, logs: filepath.Join(out, output.CommitsDir, name), log: slog.New(slog.DiscardHandler)}, nil
 }
 
-// Writers returns the names of the writers that have their log in out.
+// Writers returns the names of the writers that have a log in out.
 func Writers(out string) (names []string, err error) {
 	entries, err := os.ReadDir(filepath.Join(out, output.CommitsDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +71,7 @@ func Writers(out string) (names []string, err error) {
 	return names, nil
 }
 
-// Open makes sure that the writer called name can write in out, alone.
+// Open makes sure that the named writer can write to out, and is the only one.
 func Open(out, name string, log *slog.Logger, h output.Hook) (*Sink, error) {
 	abs, err := filepath.Abs(out)
 	if err != nil {
@@ -105,13 +104,13 @@ func (s *Sink) prepare(name string) error {
 	}
 	err := s.refuseOthers(name)
 	if err != nil {
-		_ = os.Remove(s.logs) // if it is empty: it has just been made
+		_ = os.Remove(s.logs) // only if it is empty: this process has just created it
 	}
 	return err
 }
 
-// probe writes a file, and learns whether its name has capitals. What a kill left
-// of an earlier one goes with it.
+// probe checks that files can be written, and whether their names keep upper and lower case apart.
+// It also removes probe files of killed processes.
 func (s *Sink) probe() error {
 	const prefix = ".Probe-"
 	f, err := os.CreateTemp(s.logs, prefix+"*"+tempSuffix)
@@ -124,7 +123,7 @@ func (s *Sink) probe() error {
 	return s.removeTemps(prefix)
 }
 
-// removeTemps removes files with a prefix that are not finished.
+// removeTemps removes unfinished files with a prefix.
 func (s *Sink) removeTemps(prefix string) error {
 	all, err := os.ReadDir(s.logs) // not a glob: the path may have brackets
 	if err != nil {
@@ -141,9 +140,8 @@ func (s *Sink) removeTemps(prefix string) error {
 	return nil
 }
 
-// refuseOthers returns an error when another writer has its log in the same
-// place: both would write the same names, and a reader would find every record
-// twice.
+// refuseOthers returns an error if another writer has its log in the same directory. Both would
+// write the same names, and readers would find every record twice.
 func (s *Sink) refuseOthers(name string) error {
 	all, err := os.ReadDir(filepath.Dir(s.logs))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -157,8 +155,8 @@ func (s *Sink) refuseOthers(name string) error {
 	return nil
 }
 
-// refuseStrays returns an error when there are chunks and no log of them: they
-// would be taken for leftovers, and removed.
+// refuseStrays returns an error if there are chunks without a log: they would be treated as
+// leftovers and removed.
 func (s *Sink) refuseStrays() error {
 	return s.eachChunk(func(dir string, _ output.Name, file string, temp bool) error {
 		if temp {
@@ -169,12 +167,12 @@ func (s *Sink) refuseStrays() error {
 	})
 }
 
-// eachChunk calls do for every file that has the name of a chunk. Another output in a
-// folder of this one is none of its business.
+// eachChunk calls do for every file that has the name of a chunk. It skips folders that are outputs
+// of their own.
 func (s *Sink) eachChunk(do func(dir string, n output.Name, file string, temp bool) error) error {
 	return filepath.WalkDir(s.out, func(at string, d fs.DirEntry, err error) error {
 		switch {
-		case errors.Is(err, fs.ErrNotExist): // removed since it was listed
+		case errors.Is(err, fs.ErrNotExist): // removed after it was listed
 			return nil
 		case err != nil:
 			return err
@@ -190,13 +188,13 @@ func (s *Sink) eachChunk(do func(dir string, n output.Name, file string, temp bo
 	})
 }
 
-// hasLog reports whether a directory is one of output.
+// hasLog reports whether a directory is an output.
 func hasLog(dir string) bool {
 	info, err := os.Stat(filepath.Join(dir, output.CommitsDir))
 	return err == nil && info.IsDir()
 }
 
-// parseFile reads the name of a file, finished or temporary.
+// parseFile parses the name of a finished or temporary file.
 func parseFile(file string) (n output.Name, ext string, temp, ok bool) {
 	if s, dot := strings.CutPrefix(file, "."); dot {
 		if s, temp = strings.CutSuffix(s, tempSuffix); !temp {
@@ -210,7 +208,7 @@ func parseFile(file string) (n output.Name, ext string, temp, ok bool) {
 
 func tempName(file string) string { return "." + file + tempSuffix }
 
-// below names a file in dir as it is from the directory of the output.
+// below returns the path of a file in dir relative to the output directory.
 func (s *Sink) below(dir, file string) string {
 	full := filepath.Join(dir, file)
 	if rel, err := filepath.Rel(s.out, full); err == nil {
@@ -237,7 +235,7 @@ func (s *Sink) OpenPartition(p int, created time.Time) (output.Partition, []outp
 	return &partition{sink: s, lock: lock}, refs, nil
 }
 
-// IsHeld reports whether a lock could not be had because another has it.
+// IsHeld reports whether err says that another process or handle holds a lock.
 func IsHeld(err error) bool {
 	if err == nil {
 		return false
@@ -247,7 +245,7 @@ func IsHeld(err error) bool {
 		strings.Contains(s, "being used by another process")
 }
 
-// recover removes what is not finished or not committed, and lists the log.
+// recover removes unfinished and uncommitted files, and lists the log.
 func (s *Sink) recover(p int, epoch string) ([]output.Ref, error) {
 	refs, err := s.list(p, func(n output.Name) bool { return n.Last == 0 })
 	if err != nil {
@@ -266,11 +264,12 @@ func (s *Sink) recover(p int, epoch string) ([]output.Ref, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The owner before may have been cut between a rename and its sync.
+	// The previous owner may have been killed between a rename and its sync.
 	return refs, syncDir(s.logs)
 }
 
-// removeUncommitted removes those chunks of the caller, finished or not, that none of the entries has.
+// removeUncommitted removes the chunks, finished or not, for which isOurs is true and that no entry
+// names.
 func (s *Sink) removeUncommitted(refs []output.Ref, isOurs func(n output.Name, temp bool) bool) error {
 	committed := make(map[output.Name]bool, len(refs))
 	for _, r := range refs {
@@ -291,7 +290,8 @@ func (s *Sink) List(p int) ([]output.Ref, error) {
 	return output.Live(refs), err
 }
 
-// list returns all entries of a partition, or of all, and removes the unfinished ones of the caller.
+// list returns all entries of a partition, or of all partitions if p is negative. It removes
+// unfinished entries for which isOurs is true.
 func (s *Sink) list(p int, isOurs func(output.Name) bool) ([]output.Ref, error) {
 	all, err := os.ReadDir(s.logs)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -430,14 +430,14 @@ func (c *chunk) Finish() (output.File, error) {
 	return c.File(path.Join(c.group.Dir, c.file), c.group), c.Hook.At(output.StepFinished)
 }
 
-// Abandon implements output.Chunk. A finished chunk is left alone: its entry may be in
-// the log, even where writing that returned an error.
+// Abandon implements output.Chunk. It keeps a finished chunk: its entry may be in the log even if
+// writing the entry returned an error.
 func (c *chunk) Abandon() {
 	_ = c.f.Close()
 	_ = os.Remove(filepath.Join(c.dir, tempName(c.file)))
 }
 
-// rename is os.Rename, but refuses to replace a file. The check is not atomic: the caller
+// rename is os.Rename, but refuses to replace a file. The check is not atomic, since the caller
 // holds the lock of the partition.
 func rename(from, to string) error {
 	if _, err := os.Lstat(to); err == nil {
@@ -458,7 +458,7 @@ func writeSynced(name string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// makeDir makes a directory durably, with those above it.
+// makeDir creates a directory and its parents durably.
 func makeDir(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil

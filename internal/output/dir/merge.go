@@ -12,8 +12,8 @@ import (
 	"seine/internal/output"
 )
 
-// OpenMerge implements output.Merger. It removes what a process that was killed left of a merge that it has not
-// committed. Owners of the partition leave that alone, as they are let in at the same time.
+// OpenMerge implements output.Merger. It removes what a killed process left of an uncommitted
+// merge. Owners of the partition do not touch that, since they run at the same time.
 func (s *Sink) OpenMerge(p int) (output.Partition, []output.Ref, error) {
 	lock, err := vfs.Default.Lock(filepath.Join(s.logs, fmt.Sprintf("part-%03d-merge.lock", p)))
 	if IsHeld(err) {

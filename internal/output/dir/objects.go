@@ -15,30 +15,25 @@ import (
 	"seine/internal/output"
 )
 
-// syncs is how many files are synced at a time: a disk does several in the time
-// of one.
+// syncs is the number of files synced at a time: a disk syncs several in about the time of one.
 const syncs = 8
 
 // objects are files of one record each.
 //
-// They are made below _tmp, synced, and renamed to their paths, in place of what
-// is there; then their folders are synced. All of that is before the entry that
-// names them. So after a crash an object can be seen whose record is not
-// committed. That is right: its message is not acknowledged, the next owner reads
-// it and stores the same object at the same path, which does not differ from
-// one made a moment later. The other order would be wrong, an entry that names
-// what is not there; and to remove such an object would be wrong too, since what
-// it replaced is gone.
+// They are created below _tmp, synced, and renamed to their paths, where they replace existing
+// files. Then their folders are synced. All of that happens before the entry that names them. So
+// after a crash an object can exist whose record is not committed. That is correct: its message is
+// not acknowledged, so the next owner reads it and stores the same object at the same path. The
+// other order would be wrong, since an entry would name a missing file. Removing such an object
+// would be wrong too, since the object that it replaced is gone.
 //
-// The next owner may commit after fewer messages than the one before had. If two
-// of them have one path, the older object comes back for a moment, until the
-// commit of the newer one.
+// The next owner may commit after fewer messages than the previous one. If two of those messages
+// have one path, the older object returns until the newer one is committed.
 //
-// There is no former owner that still writes: the lock of a partition ends with
-// its process.
+// No former owner can still write: the lock of a partition ends with its process.
 type objects struct {
 	sink   *Sink
-	dir    string // where they are made
+	dir    string // directory of objects in progress
 	n      int
 	staged map[string]stagedObject // by path
 }
@@ -48,7 +43,7 @@ type stagedObject struct {
 	file output.File
 }
 
-// staging is the folder of the objects of p that are being made.
+// staging returns the folder of the objects of p in progress.
 func (s *Sink) staging(p int) string {
 	return filepath.Join(s.out, output.TempDir, filepath.Base(s.logs), fmt.Sprintf("part-%03d", p))
 }
@@ -121,7 +116,7 @@ func (o *objects) objectPath(path string) string {
 	return filepath.Join(o.sink.out, filepath.FromSlash(path))
 }
 
-// each calls do for every name, for some at a time.
+// each calls do for every name, syncs of them at a time.
 func each(names []string, do func(string) error) error {
 	var g errgroup.Group
 	g.SetLimit(syncs)
@@ -139,7 +134,7 @@ func (o *objects) Abandon() {
 	clear(o.staged)
 }
 
-// syncFile makes the content of a file that was closed durable.
+// syncFile makes the content of a closed file durable.
 func syncFile(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
@@ -148,7 +143,7 @@ func syncFile(name string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// FoldsCase reports whether the directory takes "A" and "a" for one name.
+// FoldsCase reports whether the directory treats "A" and "a" as one name.
 func (s *Sink) FoldsCase() bool { return s.foldsCase }
 
 var (

@@ -14,9 +14,9 @@ import (
 	"seine/internal/output"
 )
 
-// owner is who is in a partition, for those who find its lock taken.
+// owner describes the owner of a partition, for processes that find its lock held.
 type owner struct {
-	Created time.Time `json:"created"` // when the stream was that it reads
+	Created time.Time `json:"created"` // creation time of the stream that it reads
 	Host    string    `json:"host"`
 	Process int       `json:"process"`
 }
@@ -25,8 +25,8 @@ func (s *Sink) ownerFile(p int) string {
 	return filepath.Join(s.logs, fmt.Sprintf("part-%03d.owner", p))
 }
 
-// writeOwner says that this process is in p, whose lock it has. It is for a person: a
-// full disk is reported by the next write.
+// writeOwner records this process as the owner of p, whose lock it holds. The file is for people,
+// so its errors are ignored: the next write reports a full disk.
 func (s *Sink) writeOwner(p int, created time.Time) {
 	text, err := json.Marshal(owner{created, procname.Host(), os.Getpid()})
 	if err != nil {
@@ -43,11 +43,12 @@ func (s *Sink) writeOwner(p int, created time.Time) {
 	}
 }
 
-// ownerWait is how long a process that finds a lock taken waits for the file of its owner, which writes it as soon as it has the lock.
+// ownerWait is how long to wait for the owner file if a lock is held. The owner writes it as soon
+// as it has the lock.
 const ownerWait = time.Second
 
-// held returns the error of who finds p locked. Another crawl, whose stream is another,
-// does not give it up; a writer of the same stream does, as its lease has ended.
+// held returns the error for a partition whose lock is held. A writer of the same stream will
+// release it, as its lease has ended; another crawl, with another stream, will not.
 func (s *Sink) held(p int, created time.Time) error {
 	by, err := s.readOwner(p)
 	for began := time.Now(); err != nil && time.Since(began) < ownerWait; by, err = s.readOwner(p) {

@@ -16,7 +16,7 @@ func (s *Sink) PlaceID(give string) (string, error) {
 	file := filepath.Join(s.logs, output.PlaceFile)
 	id, err := readPlace(file)
 	if err == nil {
-		_ = s.removeTemps(prefix) // of processes that were killed below; a reader need not be able to
+		_ = s.removeTemps(prefix) // left by killed processes; a reader may lack permission for it
 		return id, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) || give == "" {
@@ -27,9 +27,9 @@ func (s *Sink) PlaceID(give string) (string, error) {
 		return "", err
 	}
 	defer func() { _ = os.Remove(temp) }()
-	// A link never replaces a file. Where there are none, two who start at the same
-	// moment may both succeed, and the first to commit keeps the other out. The one that
-	// has given the name first may have removed temp.
+	// A link never replaces a file. Without links, two processes that start at the same moment may
+	// both succeed; then the first to commit locks out the other. The process that stored the ID
+	// first may have removed temp.
 	if err := os.Link(temp, file); err != nil && !errors.Is(err, fs.ErrExist) {
 		err := rename(temp, file)
 		if err != nil && !errors.Is(err, output.ErrExists) && !errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +47,7 @@ func readPlace(file string) (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// noPlace is err, unless it says that there is no name.
+// noPlace returns err, or nil if err says that there is no ID.
 func noPlace(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

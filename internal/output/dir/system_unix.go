@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writable reports why this user could make no file in a folder.
+// writable returns an error if this user cannot create files in a folder.
 func writable(dir string) error { return unix.Access(dir, unix.W_OK|unix.X_OK) }
 
-// syncDir makes the names in dir durable.
+// syncDir makes the directory entries of dir durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

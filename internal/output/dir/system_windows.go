@@ -1,7 +1,7 @@
 package dir
 
-// writable reports nothing: only making a file shows who may.
+// writable returns nil: on Windows only creating a file shows the permission.
 func writable(string) error { return nil }
 
-// syncDir does nothing: Windows writes names to a journal, and has no call that waits for it.
+// syncDir does nothing: Windows journals names, and has no call that waits for that.
 func syncDir(string) error { return nil }
