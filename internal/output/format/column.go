@@ -7,14 +7,14 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// Column is what the records of a kind have under one name.
+// Column is a column of the records of a kind.
 type Column struct {
 	Name string
 	Type Type
-	List bool // of such values
+	List bool // values are lists of Type
 }
 
-// String returns the type of the column as the log has it.
+// String returns the column's type as it is in the log.
 func (c Column) String() string {
 	if c.List {
 		return listOfType + c.Type.String()
@@ -22,16 +22,16 @@ func (c Column) String() string {
 	return c.Type.String()
 }
 
-// Type is what the values of a column are.
+// Type is the type of the values of a column.
 type Type int
 
-// Types of values. A value of another type goes to the column More.
+// Types of values. A value that does not fit its column's type goes to the column More.
 const (
 	Text    Type = iota
-	Integer      // a whole number of 64 bits
+	Integer      // 64-bit integer
 	Number       // an IEEE 754 double
 	Bool
-	Time // a date-time of RFC 3339, or a date, which is its midnight in UTC
+	Time // an RFC 3339 date-time, or a date, which means midnight UTC
 	JSON // any value
 )
 
@@ -40,16 +40,15 @@ func (t Type) String() string {
 	return [...]string{"text", "integer", "number", "boolean", "time", "json"}[t]
 }
 
-// More is the last column: what of a record the others cannot have, as a JSON
-// object.
+// More is the last column: the members of a record that fit no other column, as a JSON object.
 const More = "_more"
 
-// maxColumns bounds the memory of an encoder, which has buffers for each. A rule has
-// at most 200 fields, but 500 rules may be of one kind.
+// maxColumns bounds the memory of an encoder, which has buffers for each column. A rule has at most
+// 200 fields, but 500 rules may share one kind.
 const maxColumns = 256
 
-// usable returns the columns that an encoder makes: each name once, and only so
-// many. What the others would have is in More.
+// usable returns the columns that an encoder writes: each name once, and at most maxColumns.
+// Members of dropped columns go to More.
 func usable(columns []Column) []Column {
 	seen := map[string]bool{"": true, More: true}
 	out := make([]Column, 0, len(columns))
@@ -62,7 +61,8 @@ func usable(columns []Column) []Column {
 	return out
 }
 
-// join returns the column for values of both, which have one name: scalars of several types are texts.
+// join returns a column for the values of both, which have the same name: scalars of different
+// types become text.
 func (c Column) join(o Column) Column {
 	switch low, high := min(c.Type, o.Type), max(c.Type, o.Type); {
 	case c == o:
@@ -76,10 +76,11 @@ func (c Column) join(o Column) Column {
 	return c
 }
 
-// Host is the column after that of the URL that WithHost adds. It is made of the URL, and no member of the record.
+// Host is the name of the column that WithHost adds after the URL. Its values are derived from the
+// URL; records have no such member.
 const Host = "host"
 
-// WithHost returns columns with Host, unless the records have a member of that name, or no URL.
+// WithHost inserts Host into columns, unless the records have a member of that name or no URL.
 func WithHost(columns []Column) []Column {
 	url := slices.IndexFunc(columns, func(c Column) bool { return c == Column{Name: "url"} })
 	if url < 0 || slices.ContainsFunc(columns, func(c Column) bool { return c.Name == Host }) {
@@ -88,12 +89,12 @@ func WithHost(columns []Column) []Column {
 	return slices.Insert(slices.Clone(columns), url+1, Column{Name: Host})
 }
 
-// isHost reports whether a column is that of WithHost.
+// isHost reports whether column i was added by WithHost.
 func isHost(columns []Column, i int) bool {
 	return i > 0 && columns[i] == Column{Name: Host} && columns[i-1] == Column{Name: "url"}
 }
 
-// hostOf returns the host of a URL, "" for another text.
+// hostOf returns the host of a URL, or "" if the text is not a URL.
 func hostOf(url []byte) string {
 	if !bytes.Contains(url, []byte("://")) {
 		return ""
@@ -101,12 +102,14 @@ func hostOf(url []byte) string {
 	return weburl.Host(string(url))
 }
 
-// isMade reports whether a value of column i is what WithHost makes of that of the column before.
+// isMade reports whether value, in column i, is the host that WithHost derives from the column
+// before.
 func isMade(columns []Column, i int, value, before []byte) bool {
 	return isHost(columns, i) && len(value) > 0 && string(value) == hostOf(before)
 }
 
-// Union returns columns and others, joining those of one name: the joined one can have the values of both.
+// Union returns columns and others. It joins columns of the same name, so that the result can hold
+// the values of both.
 func Union(columns, others []Column) []Column {
 	columns = slices.Clone(columns)
 	for _, o := range others {

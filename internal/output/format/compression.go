@@ -9,8 +9,7 @@ import (
 	"seine/internal/output/compress"
 )
 
-// packing is how the bytes of a chunk are compressed. It is safe for concurrent
-// use.
+// packing compresses the bytes of chunks. It is safe for concurrent use.
 type packing interface {
 	// open begins a file on w.
 	open(w io.Writer) packer
@@ -19,9 +18,9 @@ type packing interface {
 // packer compresses one file.
 type packer interface {
 	io.Writer
-	// EndRecord says that what comes next is another record.
+	// EndRecord marks the end of a record.
 	EndRecord() error
-	// Close ends the file. It does not close the writer below.
+	// Close ends the file. It does not close the underlying writer.
 	Close() error
 }
 
@@ -29,7 +28,7 @@ type packer interface {
 type whole struct{ codec *compress.Codec }
 
 func (w whole) open(to io.Writer) packer {
-	// The compressor hands on a few hundred bytes at a time.
+	// The compressor writes a few hundred bytes at a time.
 	out, e := bufio.NewWriterSize(to, 64<<10), w.codec.Get()
 	return &member{e.Begin(out, 0), e, out}
 }
@@ -50,18 +49,17 @@ func (m *member) Close() error {
 	return m.out.Flush()
 }
 
-// zstandard is Zstandard (RFC 8878) in frames that can be read alone, and at the
-// end the table of where they are: see seekable.
+// zstandard compresses as Zstandard (RFC 8878) in frames that can be read separately, with a seek
+// table at the end: see seekable.
 type zstandard struct {
-	frame int // what a frame has at least, before compression
+	frame int // minimum size of a frame before compression
 	codec *compress.Codec
 }
 
 func newZstandard(frame int) zstandard { return zstandard{frame, compress.Zstd(zstdOptions...)} }
 
-// zstdWindow bounds how far back a match may be, and so the memory of an open
-// chunk: 2.5 MiB with it, 10 MiB with the default of the level, for output of
-// the same size (BenchmarkZstdWindow).
+// zstdWindow bounds how far back a match may be, and so the memory of an open chunk: 2.5 MiB
+// instead of 10 MiB with the level's default, for output of the same size (BenchmarkZstdWindow).
 const zstdWindow = 512 << 10
 
 var zstdOptions = []zstd.EOption{zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(zstdWindow)}

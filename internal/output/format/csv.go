@@ -9,8 +9,8 @@ import (
 	"seine/internal/output"
 )
 
-// csv is comma-separated values (RFC 4180) in UTF-8, with a header line. Nothing
-// is an empty field, the empty text is "" in quotes; a list or an object is JSON.
+// csv is comma-separated values (RFC 4180) in UTF-8, with a header line. A missing value is an
+// empty field, an empty text is a quoted empty field, and a list or object is JSON.
 type csv struct {
 	ext string
 	packing
@@ -37,8 +37,7 @@ func (f csv) NewEncoder(w io.Writer, g output.Group) (Encoder, error) {
 	return e, e.endLine()
 }
 
-// byteOrderMark says that a text is UTF-8. Excel takes one without it for the encoding of its
-// machine.
+// byteOrderMark marks a text as UTF-8. Without it, Excel assumes the machine's encoding.
 const byteOrderMark = "\ufeff"
 
 // csvFile writes the lines of a file.
@@ -48,7 +47,7 @@ type csvFile struct {
 	safe bool
 	only bool
 	line []byte
-	buf  []byte // a text without its escapes
+	buf  []byte // a text, unescaped
 }
 
 func (f *csvFile) Append(r *Record) error {
@@ -65,8 +64,8 @@ func (f *csvFile) Append(r *Record) error {
 	return f.EndRecord()
 }
 
-// cell appends a value. Where any value may be, a text stands for itself: a field
-// has no type, and a reader would have to undo quotes within quotes.
+// cell appends a value. In a column of any type, a text is written without JSON quotes: fields have
+// no types, and readers would have to undo quotes within quotes.
 func (f *csvFile) cell(c *Column, v *cell) {
 	switch {
 	case v.raw == nil:
@@ -79,8 +78,8 @@ func (f *csvFile) cell(c *Column, v *cell) {
 	}
 }
 
-// text appends a text, which with --csv-safe no spreadsheet takes for a formula. A
-// number is none, whatever its sign, and what is JSON begins with a bracket.
+// text appends a text. With --csv-safe it escapes texts that a spreadsheet may evaluate as
+// formulas. Numbers and JSON lists and objects need no escape.
 func (f *csvFile) text(b []byte) {
 	if f.safe && isFormula(b) {
 		b = append([]byte{'\''}, b...)
@@ -92,11 +91,11 @@ func (f *csvFile) text(b []byte) {
 	f.field(b)
 }
 
-// isFormula reports whether a spreadsheet may take a text for a formula: OWASP,
-// "CSV Injection".
+// isFormula reports whether a spreadsheet may evaluate a text as a formula: OWASP, "CSV Injection".
 func isFormula(b []byte) bool { return len(b) > 0 && strings.IndexByte("=+-@\t\r\n", b[0]) >= 0 }
 
-// field appends a field, in quotes if it needs them. U+0000 becomes U+FFFD: PostgreSQL and SQLite read no CSV with it.
+// field appends a field, quoted if needed. It replaces U+0000 by U+FFFD: PostgreSQL and SQLite do
+// not read CSV with U+0000.
 func (f *csvFile) field(b []byte) {
 	if bytes.IndexByte(b, 0) >= 0 {
 		b = bytes.ReplaceAll(b, []byte{0}, []byte("\ufffd"))
@@ -117,7 +116,7 @@ func (f *csvFile) field(b []byte) {
 	f.line = append(append(f.line, b...), `",`...)
 }
 
-// endLine writes the line. There is a comma after its last field.
+// endLine writes the line. It replaces the comma after the last field.
 func (f *csvFile) endLine() error {
 	f.line[len(f.line)-1] = '\r'
 	_, err := f.Write(append(f.line, '\n'))

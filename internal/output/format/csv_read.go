@@ -11,7 +11,8 @@ import (
 	"seine/internal/output/ageencrypt"
 )
 
-// EachRecordOf is EachRecord for a committed file, whose columns the log has: CSV has no types.
+// EachRecordOf is EachRecord for a committed file. It takes the columns from the log, since CSV has
+// no types.
 func EachRecordOf(f *output.File, r io.Reader, ids ageencrypt.Identities, do func(line []byte) error) (n int, err error) {
 	if !strings.HasPrefix(NameOf(f.Path), "csv") || len(f.Columns) == 0 {
 		return EachRecord(f.Path, r, ids, do)
@@ -48,13 +49,13 @@ func HasByteOrderMark(o output.Output, f *output.File) (bool, error) {
 	return string(start) == byteOrderMark, cutAt(err)
 }
 
-// csvField is a field as it is, and whether it is in quotes.
+// csvField is the unquoted text of a field, and whether it was quoted.
 type csvField struct {
 	text   []byte
 	quoted bool
 }
 
-// csvRowsIn reads the lines of a file that csvFile has written.
+// csvRowsIn reads the lines of a file written by csvFile.
 func csvRowsIn(r *bufio.Reader, columns []Column, do func(line []byte) error) error {
 	var fields []csvField
 	var line []byte
@@ -114,7 +115,8 @@ func readRow(r *bufio.Reader, fields []csvField) ([]csvField, error) {
 	}
 }
 
-// recordOf appends the record of a line: first what was in More, so that a column goes before it.
+// recordOf appends the record of a line. The members of More come first, so that columns take
+// precedence.
 func recordOf(to []byte, fields []csvField, columns []Column) []byte {
 	record, text, isRecord := startRecord(to, fields[len(columns)].text)
 	if !isRecord {

@@ -42,7 +42,7 @@ type encryptor struct {
 	outer io.Closer
 }
 
-// Unwrap returns the encoder of what is encrypted.
+// Unwrap returns the encoder of the plain content.
 func (e *encryptor) Unwrap() Encoder { return e.Encoder }
 
 func (e *encryptor) Close() error {
@@ -52,8 +52,8 @@ func (e *encryptor) Close() error {
 	return e.outer.Close()
 }
 
-// indexedEncryptor is an encryptor of a format with an index. The index would reveal the content, so
-// it is encrypted too.
+// indexedEncryptor is an encryptor of a format with an index. The index would reveal the content,
+// so it is encrypted too.
 type indexedEncryptor struct {
 	*encryptor
 	index Indexer
@@ -63,7 +63,7 @@ type indexedEncryptor struct {
 // IndexExt implements Indexer.
 func (e *indexedEncryptor) IndexExt() string { return e.index.IndexExt() + ageencrypt.Ext }
 
-// WriteIndex implements Indexer. It is the index of the file that is decrypted by its name.
+// WriteIndex implements Indexer. The index refers to the file's name after decryption.
 func (e *indexedEncryptor) WriteIndex(w io.Writer, file string) error {
 	out, err := e.to.Writer(w)
 	if err != nil {
@@ -82,7 +82,7 @@ type encryptedBody struct {
 
 func (b encryptedBody) Ext() string { return b.Body.Ext() + ageencrypt.Ext }
 
-// Type implements Body. That of what is encrypted is not told.
+// Type implements Body. It does not reveal the type of the encrypted content.
 func (b encryptedBody) Type(*Record) string { return AnyType }
 
 func (b encryptedBody) Write(w io.Writer, r *Record) error {

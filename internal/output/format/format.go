@@ -1,16 +1,17 @@
-// Package format is how records become the bytes of a chunk, and how those are read back.
+// Package format encodes records as the bytes of a chunk, and decodes them.
 //
-// A new format is a type that implements Format, in a separate file, and a line in the
-// table formats below. It needs besides:
+// To add a format, write a type that implements Format in a separate file, and add a line to the
+// table formats below. It also needs:
 //
-//   - an interface of optional_interfaces.go, if it or its encoder can do more than others, and Tabular (below), if it has columns;
-//   - its name in TestNamesOfFormats, and a case in unpack (read_formats.go) for a compression that is new;
-//   - its name in the help of --format (pkg/stages/writer/config.go), and in docs/reference/output.md,
-//     section Formats;
+//   - an interface of optional_interfaces.go, if it or its encoder can do more than others, and
+//     Tabular (below), if it has columns;
+//   - its name in TestNamesOfFormats, and a case in unpack (read_formats.go) for a new compression;
+//   - its name in the help of --format (pkg/stages/writer/config.go), and in
+//     docs/reference/output.md, section Formats;
 //   - another program that reads it, in foreign_test.go.
 //
-// Files of one record each have a separate table: bodies (objects.go). A new place, as
-// a database, is another job: see package output.
+// Files of one record each have a separate table: bodies (objects.go). For a new destination, such
+// as a database, see package output.
 package format
 
 import (
@@ -28,59 +29,56 @@ import (
 	"seine/internal/output/warc"
 )
 
-// Record is what chunks are made of.
+// Record is one record of a chunk.
 type Record struct {
-	ID     string    // its identity
-	Kind   string    // what the spec calls it; "page" for that of a whole page
-	Stored time.Time // when the stream took it
+	ID     string    // identity
+	Kind   string    // record kind of the spec; "page" for a whole page
+	Stored time.Time // when the message was stored in the stream
 	Header nats.Header
-	// Data is the record: of RECORDS and RESULTS an object of JSON on one line.
+	// Data is the message: a JSON object on one line for RECORDS and RESULTS.
 	Data []byte
-	// Page is what Data is of PAGES; nil of the other streams.
+	// Page is the decoded page for PAGES, and nil for other streams.
 	Page *Page
 }
 
-// Format is how records become the bytes of a chunk. It is safe for concurrent
-// use.
+// Format encodes records as the bytes of a chunk. It is safe for concurrent use.
 type Format interface {
-	// Ext is what the names of chunks in this format end in, without a dot at
-	// the start.
+	// Ext is the extension of chunks in this format, without a leading dot.
 	Ext() string
-	// NewEncoder begins the chunk of a group on w. A chunk that is abandoned is
-	// dropped, not closed: an encoder must not need Close to free what it holds.
+	// NewEncoder begins the chunk of a group on w. An abandoned chunk's encoder is dropped without
+	// Close, so it must not hold resources that only Close frees.
 	NewEncoder(w io.Writer, g output.Group) (Encoder, error)
 }
 
 // Encoder writes one chunk. One goroutine uses it at a time.
 type Encoder interface {
-	// Append adds a record, which was checked. It must not keep or change what r
-	// points to. After an error, unless it is a RefusedError, the chunk is abandoned.
+	// Append adds a record, which was validated. It must not keep or change anything that r points
+	// to. After any error except a RefusedError, the chunk is abandoned.
 	Append(r *Record) error
-	// Close writes what makes the chunk complete. It does not close the writer
-	// below. The encoder is not used after it.
+	// Close completes the chunk. It does not close the underlying writer. The encoder is not used
+	// afterwards.
 	Close() error
 }
 
 // Tabular is an Encoder of a chunk with columns.
 type Tabular interface {
-	// Columns returns the columns of the chunk, as its log tells them.
+	// Columns returns the columns of the chunk as its log entry lists them.
 	Columns() []output.Column
 }
 
-// Options are what formats want to know.
+// Options configure formats.
 type Options struct {
-	// Columns returns the columns that the records of a kind have in the formats
-	// that have columns; Envelope is for kinds of which nothing is known. What a
-	// record has beyond them is in the column More. An error gives the chunk up. It
-	// is safe for concurrent use.
+	// Columns returns the columns of the records of a kind, for formats that have columns; it
+	// returns Envelope for an unknown kind. Other members of a record go to the column More. An
+	// error abandons the chunk. It is safe for concurrent use.
 	Columns func(crawl, kind string) ([]Column, error)
-	// CSVSafe keeps spreadsheets from taking a text in CSV for a formula.
+	// CSVSafe escapes texts in CSV that spreadsheets may evaluate as formulas.
 	CSVSafe bool
-	// CSVOnly leaves the column More out of CSV.
+	// CSVOnly omits the column More from CSV.
 	CSVOnly bool
-	// CSVBOM begins each file of CSV with a byte order mark.
+	// CSVBOM begins each CSV file with a byte order mark.
 	CSVBOM bool
-	// SortedByURL sorts the records of each row group of Parquet, which are held in memory until then: 4 MiB.
+	// SortedByURL sorts the records of each Parquet row group, holding 4 MiB of them in memory.
 	SortedByURL bool
 }
 
@@ -93,19 +91,22 @@ func (o *Options) columns(g output.Group) ([]Column, error) {
 	return usable(columns), nil
 }
 
-// entry is a format that can be named.
+// entry is a format with a name.
 type entry struct {
 	name string
 	// media is the media type of its files: see MediaType.
 	media string
-	// columns says that its chunks have columns, and so records of one kind, and need Options.Columns.
+	// columns is whether its chunks have columns, and so records of one kind, and need
+	// Options.Columns.
 	columns bool
-	// read reads its files back, decompressed (read_formats.go); nil is for other programs to read.
+	// read decodes its decompressed files (read_formats.go); nil if only other programs read the
+	// format.
 	read func(r io.Reader, do func(record []byte) error) error
 	make func(Options) Format
 }
 
-// formats are all formats, in the order of messages and help. The package comment says what a new one needs.
+// formats are all formats, in the order of messages and help. The package comment lists the steps
+// to add one.
 var formats = []entry{
 	{"jsonl", "application/x-ndjson", false, linesIn, func(Options) Format { return jsonLines{"jsonl", whole{compress.None()}} }},
 	{"jsonl.gz", gzipMedia, false, linesIn, func(Options) Format { return jsonLines{"jsonl.gz", whole{compress.Gzip()}} }},
@@ -120,7 +121,7 @@ var formats = []entry{
 	{"warc.zst", zstdMedia, false, nil, func(Options) Format { return archive{warc.Zstd()} }},
 }
 
-// find returns the format of a name, the zero value if there is none.
+// find returns the format with this name, or the zero value.
 func find(name string) entry {
 	i := slices.IndexFunc(formats, func(e entry) bool { return e.name == name })
 	if i < 0 {
@@ -129,11 +130,11 @@ func find(name string) entry {
 	return formats[i]
 }
 
-// HasColumns reports whether the chunks of a format have columns. Then they are of
-// one kind of record each.
+// HasColumns reports whether the chunks of a format have columns. Each of them then has records of
+// one kind.
 func HasColumns(name string) bool { return find(name).columns }
 
-// New returns the format of a name, and whether there is one.
+// New returns the format with this name, and whether it exists.
 func New(name string, o Options) (Format, bool) {
 	e := find(name)
 	if e.make == nil {
@@ -142,7 +143,7 @@ func New(name string, o Options) (Format, bool) {
 	return e.make(o), true
 }
 
-// Names returns the names of the formats as a sentence has them.
+// Names returns the names of the formats, joined for a sentence.
 func Names() string {
 	var names []string
 	for _, e := range formats {
@@ -151,22 +152,22 @@ func Names() string {
 	return oneOf(append(names, BodyNames()...))
 }
 
-// oneOf joins names as a sentence that leaves a choice has them.
+// oneOf joins names with commas and "or".
 func oneOf(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// FromRecords is what --from must be for formats of records of pages.
+// FromRecords is the required --from of formats for records of pages.
 const FromRecords = "records"
 
-// FromPages is what --from must be for formats of whole pages.
+// FromPages is the required --from of formats for whole pages.
 const FromPages = "pages"
 
-// OfPages reports whether a format is made of whole pages: archives, and files of the bodies of pages.
+// OfPages reports whether a format stores whole pages: archives, and files of page bodies.
 func OfPages(name string) bool { return IsArchive(name) || name == rawName }
 
-// CheckSource says why a format cannot be that of a stream, as --from names it.
+// CheckSource returns an error if a format cannot store the stream that --from names.
 func CheckSource(name, from string) error {
 	switch {
 	case name == Markdown && from != FromRecords:

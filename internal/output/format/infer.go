@@ -7,16 +7,16 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// Infer finds out the columns of records of one kind, of which nothing is known
-// but the records. The zero value has seen none.
+// Infer infers the columns of records of one kind from the records alone. The zero value has seen
+// none.
 type Infer struct {
-	columns []Column // in the order in which they were seen
+	columns []Column // in the order of their first appearance
 	byName  map[string]int
-	known   []bool // whether a value was seen that says the type
-	elems   []bool // of a list: whether an element was
+	known   []bool // whether a value that determines the type was seen
+	elems   []bool // for a list: whether an element was seen
 }
 
-// Add learns from a record, a JSON object. It keeps none of it but names.
+// Add learns from a record, a JSON object. It keeps only member names of it.
 func (f *Infer) Add(record []byte) {
 	if f.byName == nil {
 		f.byName = make(map[string]int)
@@ -44,7 +44,7 @@ func (f *Infer) see(name string, value []byte) {
 	f.join(i, value)
 }
 
-// maxName bounds the names of columns, in bytes: what has a longer one is in More.
+// maxName bounds the names of columns, in bytes. Members with longer names go to More.
 const maxName = 256
 
 // join widens column i so that the value fits.
@@ -58,7 +58,7 @@ func (f *Infer) join(i int, value []byte) {
 	switch {
 	case !f.known[i]:
 		*c, f.known[i], f.elems[i] = seen, true, elements
-	case c.List && seen.List && !elements: // a list of nothing
+	case c.List && seen.List && !elements: // an empty list
 	case c.List && seen.List && !f.elems[i]:
 		*c, f.elems[i] = seen, true
 	default:
@@ -66,8 +66,8 @@ func (f *Infer) join(i int, value []byte) {
 	}
 }
 
-// columnOf returns the narrowest column that a value fits. A list of no scalars, or
-// of several types, is JSON; elements says whether a list has any that tell.
+// columnOf returns the narrowest column that a value fits. A list of non-scalars or of several
+// types is JSON. elements reports whether a list has elements that determine the type.
 func columnOf(value []byte) (c Column, elements bool) {
 	switch value[0] {
 	case '{':
@@ -109,8 +109,8 @@ func typeOf(value []byte) Type {
 	return JSON
 }
 
-// Columns returns the columns: those that every record has first, then the others
-// as they were seen.
+// Columns returns the columns: first those that every record has, then the others in the order of
+// their first appearance.
 func (f *Infer) Columns() []Column {
 	var first, rest []Column
 	for _, e := range Envelope() {

@@ -6,8 +6,8 @@ import (
 	"seine/internal/output"
 )
 
-// jsonArray is one JSON array of all records, each on a separate line. It is
-// for small sets: a usual parser holds all of it in memory.
+// jsonArray is one JSON array of all records, each on a separate line. It is for small sets: most
+// parsers hold all of it in memory.
 type jsonArray struct{ packing }
 
 func (jsonArray) Ext() string { return "json" }
@@ -18,7 +18,7 @@ func (a jsonArray) NewEncoder(w io.Writer, _ output.Group) (Encoder, error) {
 
 type array struct {
 	packer
-	before string // what comes before the next record
+	before string // separator before the next record
 }
 
 func (a *array) Append(r *Record) error {

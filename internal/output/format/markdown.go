@@ -14,17 +14,18 @@ import (
 // Markdown is the name of the format of markdownBody.
 const Markdown = "markdown"
 
-// MarkdownFields are the fields of a page that its file has, unless others are asked for. The last one is its text.
+// MarkdownFields are the default fields of a page's file. The last one is its text.
 var MarkdownFields = []string{"url", "title", "description", "author", "language", "published", "modified", "fetched_at", markdownField}
 
 const markdownField = "markdown"
 
-// UnfitError says why a record can never have an object of a format.
+// UnfitError is returned for a record that can never have an object of a format.
 type UnfitError struct{ error }
 
 var errNoMarkdown = &UnfitError{errors.New("the record has no Markdown of a page: --format markdown needs records of pages with the field markdown")}
 
-// markdownBody is the Markdown of a page, behind its other fields as YAML. Records of removed pages are JSON.
+// markdownBody is the Markdown of a page, preceded by its other fields as YAML. Records of removed
+// pages are JSON.
 type markdownBody struct{ object }
 
 func (b markdownBody) Type(r *Record) string {
@@ -34,7 +35,7 @@ func (b markdownBody) Type(r *Record) string {
 	return "text/markdown; charset=utf-8"
 }
 
-// Write implements Body. JSON is YAML, too.
+// Write implements Body. It writes the fields as JSON, which is also YAML.
 func (b markdownBody) Write(w io.Writer, r *Record) error {
 	if isAbsence(r) {
 		return b.object.Write(w, r)
@@ -46,7 +47,7 @@ func (b markdownBody) Write(w io.Writer, r *Record) error {
 		switch name := string(jsontext.AppendText(nil, quoted)); {
 		case name == markdownField && value[0] == '"':
 			var md string
-			_ = jsontext.Unmarshal(value, &md) // it is a text
+			_ = jsontext.Unmarshal(value, &md) // it is a string
 			text = []byte("---\n\n" + md + "\n")
 		case string(value) != `""` && string(value) != "null":
 			front = append(append(append(front, name...), ": "...), escapeControls(value)...)
@@ -60,7 +61,7 @@ func (b markdownBody) Write(w io.Writer, r *Record) error {
 	return err
 }
 
-// escapeControls escapes what JSON has as it is, and YAML has not.
+// escapeControls escapes characters that JSON allows and YAML does not.
 func escapeControls(json []byte) (b []byte) {
 	for _, r := range string(json) {
 		if r <= 0xffff && !strconv.IsPrint(r) {

@@ -6,18 +6,18 @@ import (
 	"seine/internal/output/warc"
 )
 
-// Media types of compressed files, whatever is in them.
+// Media types of compressed files, whatever their content.
 const (
 	gzipMedia = "application/gzip"
 	zstdMedia = "application/zstd"
 )
 
-// MediaType returns the media type of a file of a format, or of an index beside one, by the
-// file's name; AnyType of any other, as of what is encrypted. S3 stores it.
+// MediaType returns the media type for the name of a file of a format, or of an index beside one.
+// It is AnyType for other files, such as encrypted ones. S3 stores it.
 //
-// Compressed files have the type of their compression, and no Content-Encoding: with one, browsers and
-// many clients would decompress it while they fetch it, and a file named .gz would hold
-// something else than its name says, and than the SHA-256 in the log is of.
+// Compressed files have the type of their compression, and no Content-Encoding. With one, browsers
+// and many clients would decompress the file while they fetch it: a file named .gz would not be
+// compressed, and would not match the SHA-256 in the log.
 func MediaType(name string) string {
 	if e := find(NameOf(name)); e.media != "" {
 		return e.media

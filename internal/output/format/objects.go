@@ -12,21 +12,21 @@ import (
 	"seine/internal/page/mediatype"
 )
 
-// Body is what an object of one record holds. It is safe for concurrent use.
+// Body encodes the content of an object of one record. It is safe for concurrent use.
 type Body interface {
-	// Ext is what the paths of objects end in, beside what their key says; it
-	// begins with a dot, or is empty.
+	// Ext is the extension that is added to the paths of objects. It begins with a dot, or is
+	// empty.
 	Ext() string
-	// Type is the media type of the content for a record: ASCII, as a header has it.
+	// Type is the media type of the content for a record, in ASCII, as for a header.
 	Type(r *Record) string
-	// Write writes the content for a record, which was checked.
+	// Write writes the content for a record, which was validated.
 	Write(w io.Writer, r *Record) error
 }
 
 // rawName is the name of the format of rawBody.
 const rawName = "objects.raw"
 
-// bodies are what objects can hold, by format.
+// bodies are the contents that objects can have, by format.
 var bodies = []struct {
 	name string
 	body Body
@@ -37,8 +37,7 @@ var bodies = []struct {
 	{Markdown, markdownBody{}},
 }
 
-// NewBody returns the body of the objects that a format of that name makes, and
-// whether it is one that makes objects.
+// NewBody returns the body of the objects of a format, and whether the format makes objects.
 func NewBody(name string) (Body, bool) {
 	for _, b := range bodies {
 		if b.name == name {
@@ -78,7 +77,7 @@ func (o object) Write(w io.Writer, r *Record) error {
 	return err
 }
 
-// rawBody is the body of a page as the site meant it, of any size.
+// rawBody is the decoded body of a page, of any size.
 type rawBody struct{}
 
 func (rawBody) Ext() string { return "" }
@@ -100,14 +99,14 @@ func (rawBody) Type(r *Record) string {
 	return whole
 }
 
-// AnyType is the media type of what is unknown, or must not be revealed.
+// AnyType is the media type of content that is unknown, or whose type must not be revealed.
 const AnyType = "application/octet-stream"
 
 // maxType bounds a media type.
 const maxType = 256
 
-// Write implements Body. An error of reading counts as a fault of the page: the
-// object is not made.
+// Write implements Body. A read error counts as a fault of the page, whose object is then not
+// written.
 func (rawBody) Write(w io.Writer, r *Record) error {
 	if r.Page == nil {
 		return &RefusedError{fmt.Errorf("record %s is not a page", r.ID)}
@@ -120,12 +119,12 @@ func (rawBody) Write(w io.Writer, r *Record) error {
 	return errors.Join(err, in.Close())
 }
 
-// refusing marks errors of reading, to distinguish them from those of writing.
+// refusing wraps read errors as RefusedError, to distinguish them from write errors.
 type refusing struct{ r io.Reader }
 
 func (r *refusing) Read(p []byte) (int, error) {
 	n, err := r.r.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // the end, and nothing else
+	if err != nil && err != io.EOF { //nolint:errorlint // only a bare io.EOF is the end
 		err = &RefusedError{err}
 	}
 	return n, err

@@ -6,15 +6,15 @@ import (
 	"seine/pkg/messages"
 )
 
-// Page is what a Record of PAGES has beside its message.
+// Page is the decoded content of a Record of PAGES.
 type Page struct {
 	*messages.Page
-	// Request and Head are of an archived page: the request as it was sent, and the
-	// response up to its body as received. Of any other page they are nil.
+	// Request and Head are the request as sent, and the response up to its body as received. They
+	// are nil for a page that was not archived.
 	Request, Head []byte
-	// Body opens the body as the site meant it, without any encoding.
+	// Body opens the body, decoded from its content codings.
 	Body func() (io.ReadCloser, error)
-	// Wire opens the body as received, in its content codings. It is unknown of a
-	// page that was not archived: there it is nil.
+	// Wire opens the body as received, in its content codings. It is nil for a page that was not
+	// archived.
 	Wire func() (io.ReadCloser, error)
 }

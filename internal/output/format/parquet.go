@@ -15,28 +15,27 @@ import (
 	"seine/internal/output/compress"
 )
 
-// parquetFormat is Apache Parquet with pages in Zstandard. All columns are
-// optional; lists are of optional elements, as the format's LogicalTypes has them.
+// parquetFormat is Apache Parquet with pages in Zstandard. All columns are optional. Lists have
+// optional elements, as in the format's LogicalTypes.
 type parquetFormat struct{ Options }
 
 func (parquetFormat) Ext() string { return "parquet" }
 
 const (
-	// rowGroup is what the records of a row group have together at least, as
-	// JSON. An open chunk holds the compressed pages of one, an open page of each
-	// column, and what the footer will say of the groups before: 2.3 MiB with
-	// records of pages, 6 MiB with 256 columns (BenchmarkOpenChunks). A writer of 16
-	// partitions has 194 MB in all so, and 218 MB with pages twice as large, for files
-	// that are 1 % smaller (docs/benchmarks.md).
+	// rowGroup is the minimum size of the records of a row group, as JSON. An open chunk holds the
+	// compressed pages of one row group, an open page of each column, and the footer's description
+	// of earlier groups: 2.3 MiB with records of pages, 6 MiB with 256 columns
+	// (BenchmarkOpenChunks). So a writer of 16 partitions uses 194 MB in all, and 218 MB with pages
+	// twice as large, for files that are 1 % smaller (docs/benchmarks.md).
 	rowGroup = 4 << 20
-	pageSize = 128 << 10 // at least, before compression
-	// Values are handed on in batches of at most so many rows and bytes of text.
+	pageSize = 128 << 10 // minimum, before compression
+	// Values are written in batches of at most this many rows and bytes of text.
 	batchRows  = 64
 	batchBytes = 64 << 10
 )
 
-// pageCodec compresses pages. That of parquet-go keeps compressors with a window of
-// 4 MiB, 8 MB each, and there may be one for every partition.
+// pageCodec compresses pages. The codec of parquet-go keeps compressors with a window of 4 MiB,
+// which take 8 MB each, and there may be one for every partition.
 type pageCodec struct {
 	parquetzstd.Codec
 	pool sync.Pool
@@ -48,15 +47,15 @@ var parquetCodec = new(pageCodec)
 func (c *pageCodec) Encode(dst, src []byte) ([]byte, error) {
 	z, ok := c.pool.Get().(*zstd.Encoder)
 	if !ok {
-		// A page has a separate checksum, and may be empty.
+		// Pages have separate checksums, and may be empty.
 		z = compress.NewZstd(append(zstdOptions, zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true))...)
 	}
 	defer c.pool.Put(z)
 	return z.EncodeAll(src, dst[:0]), nil
 }
 
-// searched are the columns that readers look for one value in. Their row groups have the smallest and the largest value,
-// and a Bloom filter: rows are in the order of the crawl.
+// searched are the columns in which readers look up single values. Their row groups have bounds and
+// a Bloom filter, since rows are in the order of the crawl.
 var searched = []string{"url", "key"}
 
 func (f parquetFormat) NewEncoder(w io.Writer, g output.Group) (Encoder, error) {
@@ -66,14 +65,14 @@ func (f parquetFormat) NewEncoder(w io.Writer, g output.Group) (Encoder, error) 
 	}
 	options := []parquet.WriterOption{
 		schemaOf(g.Kind, columns), parquet.Compression(parquetCodec),
-		// Version 1 is what Arrow and Spark write, and everything reads.
+		// Arrow and Spark write version 1, and all readers read it.
 		parquet.DataPageVersion(1), parquet.DataPageStatistics(false), parquet.PageBufferSize(pageSize),
 	}
 	for _, c := range columns {
 		switch {
 		case !c.List && slices.Contains(searched, c.Name):
 			options = append(options, parquet.BloomFilters(parquet.SplitBlockFilter(10, c.Name)))
-		case c.Type == Text || c.Type == JSON: // the smallest and the largest page of a crawl are no bounds to search by
+		case c.Type == Text || c.Type == JSON: // bounds of the pages of a crawl do not help searches
 			options = append(options, parquet.SkipPageBounds(leafPath(c)...))
 		}
 	}
@@ -86,15 +85,15 @@ func (f parquetFormat) NewEncoder(w io.Writer, g output.Group) (Encoder, error) 
 	return e, nil
 }
 
-// parquetFile writes a file by columns, which spares parquet-go putting rows
-// together and taking them apart.
+// parquetFile writes a file by columns, so that parquet-go need not assemble rows and split them
+// again.
 type parquetFile struct {
 	out     *parquet.GenericWriter[any]
 	writers []*parquet.ColumnWriter
 	row     *row
 	values  [][]parquet.Value // of the batch, by column
-	texts   []byte            // that they point to
-	rows    int               // of the batch
+	texts   []byte            // backing array of values
+	rows    int               // rows in the batch
 	raw     int               // bytes of the records of the row group
 }
 
@@ -121,7 +120,7 @@ func (f *parquetFile) Append(r *Record) error {
 	return f.out.Flush()
 }
 
-// sortedFile sorts the records of each row group by their URL. It holds them until then.
+// sortedFile sorts the records of each row group by URL. It holds them until the group is complete.
 type sortedFile struct {
 	*parquetFile
 	group []sortedRecord
@@ -137,7 +136,7 @@ func (f *sortedFile) Append(r *Record) error {
 	var head struct {
 		URL string `json:"url"`
 	}
-	_ = jsontext.Unmarshal(r.Data, &head) // one without a URL comes first
+	_ = jsontext.Unmarshal(r.Data, &head) // a record without a URL sorts first
 	held := *r
 	held.Data = slices.Clone(r.Data)
 	f.group = append(f.group, sortedRecord{head.URL, &held})
@@ -188,8 +187,8 @@ func (f *parquetFile) Close() error {
 	return f.out.Close()
 }
 
-// cell appends the value of column i, or the values of a list. The levels are those
-// of Dremel, which tell nothing from a list without elements, and where one begins.
+// cell appends the value of column i, or the values of a list. The levels are those of Dremel: they
+// distinguish a missing list from an empty one, and mark where a list begins.
 func (f *parquetFile) cell(to []parquet.Value, i int, c *Column, v *cell) []parquet.Value {
 	switch {
 	case v.raw == nil:
@@ -204,7 +203,7 @@ func (f *parquetFile) cell(to []parquet.Value, i int, c *Column, v *cell) []parq
 		if string(raw) == "null" {
 			to = append(to, parquet.NullValue().Level(repetition, 2, i))
 		} else {
-			c.readScalar(raw, &element) // it fits, or the list would not be here
+			c.readScalar(raw, &element) // it fits, otherwise the list would be in More
 			to = append(to, f.value(c.Type, &element).Level(repetition, 3, i))
 		}
 		repetition = 1

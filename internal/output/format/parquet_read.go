@@ -23,8 +23,9 @@ import (
 // errForeign is returned for a file whose columns are not those of a chunk.
 var errForeign = fmt.Errorf("%w: its columns are not those of records of Seine", ErrNoRecords)
 
-// rowsIn reads a Parquet file, which it copies to a temporary file unless r is a file. A null is a member that the
-// record lacks, a time has microseconds, and a date is its midnight in UTC. The members of the column More come first.
+// rowsIn reads a Parquet file, which it first copies to a temporary file unless r is a file. A null
+// value becomes a missing member, a time has microseconds, and a date becomes midnight UTC. The
+// members of the column More come first.
 func rowsIn(r io.Reader, do func([]byte) error) (err error) {
 	f, is := r.(*os.File)
 	if !is {
@@ -44,7 +45,7 @@ func rowsIn(r io.Reader, do func([]byte) error) (err error) {
 		return ErrCut
 	}
 	defer func() {
-		if p := recover(); p != nil { // parquet-go does so for some damaged files
+		if p := recover(); p != nil { // parquet-go panics on some damaged files
 			err = fmt.Errorf("it is damaged: %v", p)
 		}
 	}()
@@ -64,30 +65,32 @@ func rowsIn(r io.Reader, do func([]byte) error) (err error) {
 	return nil
 }
 
-// hasFooter reports whether a file has a footer as long as its end says, which parquet-go allocates unseen.
+// hasFooter reports whether the file is at least as long as its end says that the footer is.
+// parquet-go allocates that length unchecked.
 func hasFooter(f io.ReaderAt, size int64) bool {
 	var end [8]byte
 	_, err := f.ReadAt(end[:], size-int64(len(end)))
 	return err == nil && string(end[4:]) == "PAR1" && int64(binary.LittleEndian.Uint32(end[:])) <= size-12
 }
 
-// hasOurCodec reports whether all columns are compressed as those of chunks are: of others, parquet-go may take any
-// memory for a damaged page.
+// hasOurCodec reports whether all columns are compressed with the codec of our chunks. For a
+// damaged page in another codec, parquet-go may allocate any amount of memory.
 func hasOurCodec(m *format.FileMetaData) bool {
 	return !slices.ContainsFunc(m.RowGroups, func(g format.RowGroup) bool {
 		return slices.ContainsFunc(g.Columns, func(c format.ColumnChunk) bool { return c.MetaData.Codec != format.Zstd })
 	})
 }
 
-// rowReader makes records of rows.
+// rowReader converts rows to records.
 type rowReader struct {
 	columns []Column
-	more    int // the index of the column More, -1 for none
+	more    int // index of the column More, -1 if missing
 	line    func([]byte) error
 	buffer  []byte
 }
 
-// typesOfLeaves are the types by how parquet-go calls those of leafOf, once written.
+// typesOfLeaves maps parquet-go's names for the types that leafOf makes, after a round trip through
+// a file.
 var typesOfLeaves = map[string]Type{
 	"STRING": Text, "INT64": Integer, "INT(64,true)": Integer, "DOUBLE": Number, "BOOLEAN": Bool, "JSON": JSON,
 	"TIMESTAMP(isAdjustedToUTC=true,unit=MICROS)": Time,
@@ -135,7 +138,7 @@ func (r *rowReader) readGroup(g parquet.RowGroup) error {
 	}
 }
 
-// record returns the record of a row, until the next call.
+// record returns the record of a row. It is valid until the next call.
 func (r *rowReader) record(row parquet.Row) []byte {
 	cells := make([][]parquet.Value, len(r.columns))
 	row.Range(func(i int, values []parquet.Value) bool {
@@ -184,7 +187,7 @@ func (t Type) appendValue(b []byte, v parquet.Value) []byte {
 		return jsontext.AppendTime(b, time.UnixMicro(v.Int64()).UTC())
 	case t == JSON:
 		return append(b, v.ByteArray()...)
-	case t == Number && math.Abs(v.Double()) >= 1<<53 && math.Abs(v.Double()) < 1e21: // every digit counts: see parseNumber
+	case t == Number && math.Abs(v.Double()) >= 1<<53 && math.Abs(v.Double()) < 1e21: // all digits count: see parseNumber
 		return strconv.AppendFloat(b, v.Double(), 'f', 0, 64)
 	case t == Number:
 		text, _ := json.Marshal(v.Double()) // it is finite

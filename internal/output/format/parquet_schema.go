@@ -17,7 +17,7 @@ func schemaOf(kind string, columns []Column) *parquet.Schema {
 	return parquet.NewSchema(cmp.Or(kind, "record"), root)
 }
 
-// leafPath returns the path of what holds the values of a column.
+// leafPath returns the path of the leaf that holds the values of a column.
 func leafPath(c Column) []string {
 	if c.List {
 		return []string{c.Name, "list", "element"}
@@ -33,8 +33,8 @@ func nodeOf(c Column) parquet.Node {
 	return n
 }
 
-// leafOf returns the node of a type. Texts are plain: what repeats, the compressor
-// finds, and a dictionary for each column would take memory.
+// leafOf returns the node of a type. Texts use the plain encoding: the compressor finds
+// repetitions, and a dictionary for each column would take memory.
 func leafOf(t Type) parquet.Node {
 	switch t {
 	case Integer:
@@ -52,8 +52,7 @@ func leafOf(t Type) parquet.Node {
 	}
 }
 
-// ordered is a group whose fields keep their order: that of a
-// parquet.Group is by name.
+// ordered is a group whose fields keep their order. A parquet.Group sorts them by name.
 type ordered struct {
 	parquet.Group
 	fields []parquet.Field
@@ -76,7 +75,7 @@ type field struct {
 // Name returns the name.
 func (f field) Name() string { return f.name }
 
-// Value is for rows that are Go maps, of which there are none here.
+// Value is for rows that are Go maps, which this package does not use.
 func (f field) Value(base reflect.Value) reflect.Value {
 	return base.MapIndex(reflect.ValueOf(&f.name).Elem())
 }

@@ -15,7 +15,7 @@ import (
 	"seine/internal/output/ageencrypt"
 )
 
-// ReadableExts returns what the names of files that can be read back end in.
+// ReadableExts returns the extensions of files that can be read back.
 func ReadableExts() (all []string) {
 	for _, e := range formats {
 		if e.read != nil {
@@ -25,11 +25,11 @@ func ReadableExts() (all []string) {
 	return all
 }
 
-// maxLine bounds a record that is read: more than a message may have.
+// maxLine bounds a record that is read. It exceeds the maximum size of a message.
 const maxLine = 128 << 20
 
-// NameOf returns the name of the format that a file has by its name, which may
-// also be that of the format; "" if there is none.
+// NameOf returns the format that a file's name ends in. name may also be the format itself. It
+// returns "" if there is none.
 func NameOf(name string) string {
 	best := ""
 	for _, e := range formats {
@@ -40,13 +40,14 @@ func NameOf(name string) string {
 	return best
 }
 
-// IsArchive reports whether a format, or a file by its name, is a web archive (WARC),
-// encrypted or not.
+// IsArchive reports whether the name is that of a web archive (WARC) file or format, encrypted or
+// not.
 func IsArchive(name string) bool {
 	return strings.HasPrefix(NameOf(ageencrypt.PlainName(name)), "warc")
 }
 
-// CheckReadable says why a file holds no records that can be read back, by its name.
+// CheckReadable returns an error if a file's name says that it has no records that can be read
+// back.
 func CheckReadable(name string) error {
 	switch f := NameOf(name); {
 	case f == "":
@@ -57,9 +58,9 @@ func CheckReadable(name string) error {
 	return nil
 }
 
-// recordsIn calls do with each record of a file, as one line of JSON without its end,
-// which is valid until the next call. The name of the file selects the format. It returns the first error of the file
-// or of do.
+// recordsIn calls do with each record of a file, as one line of JSON without its line end. The line
+// is valid until the next call. The name of the file selects the format. It returns the first error
+// of the file or of do.
 func recordsIn(name string, r io.Reader, do func(record []byte) error) error {
 	if err := CheckReadable(name); err != nil {
 		return err
@@ -73,7 +74,7 @@ func recordsIn(name string, r io.Reader, do func(record []byte) error) error {
 	return f.read(in, do)
 }
 
-// unpack undoes the compression of a format.
+// unpack decompresses a file of a format.
 func unpack(name string, r io.Reader) (in io.Reader, closer func(), err error) {
 	switch {
 	case strings.HasSuffix(name, ".zst"):
@@ -89,11 +90,10 @@ func unpack(name string, r io.Reader) (in io.Reader, closer func(), err error) {
 	return r, func() {}, nil
 }
 
-// ErrCut is returned for a file that ends in the middle of a record, or of its
-// compression.
+// ErrCut is returned for a file that ends in the middle of a record, or of its compressed data.
 var ErrCut = errors.New("it is cut: it ends in the middle of a record")
 
-// cutAt returns ErrCut for the error of a reader whose text ended too early.
+// cutAt returns ErrCut if err says that the input ended too early, and err otherwise.
 func cutAt(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return ErrCut
@@ -101,17 +101,17 @@ func cutAt(err error) error {
 	return err
 }
 
-// linesIn reads lines. The last one may lack its end if it is whole JSON, as in a file
-// that was written by hand.
+// linesIn reads lines. The last line may lack its line end if it is complete JSON, as in a file
+// written by hand.
 func linesIn(r io.Reader, do func([]byte) error) error {
-	var rest []byte // behind the last line end
+	var rest []byte // after the last line end
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 64<<10), maxLine)
 	s.Split(func(data []byte, atEOF bool) (int, []byte, error) {
 		if n := bytes.IndexByte(data, '\n'); n >= 0 {
 			return n + 1, bytes.TrimSuffix(data[:n], []byte("\r")), nil
 		}
-		if atEOF { // or an error, which does not make a record of what came before it
+		if atEOF { // at EOF or an error; after an error, the rest is not a record
 			rest = data
 			return len(data), nil, nil
 		}
@@ -133,9 +133,9 @@ func linesIn(r io.Reader, do func([]byte) error) error {
 	return nil
 }
 
-// elementsIn reads any array, on as many lines as it may be.
+// elementsIn reads a JSON array with any line breaks.
 func elementsIn(r io.Reader, do func([]byte) error) error {
-	d := json.NewDecoder(r) //nolint:forbidigo // into no struct
+	d := json.NewDecoder(r) //nolint:forbidigo // not decoded into a struct
 	switch t, err := d.Token(); {
 	case err != nil:
 		return cutAt(err)
@@ -158,7 +158,7 @@ func elementsIn(r io.Reader, do func([]byte) error) error {
 			return err
 		}
 	}
-	if _, err := d.Token(); err != nil { // its end
+	if _, err := d.Token(); err != nil { // the closing bracket
 		return cutAt(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {

@@ -16,14 +16,13 @@ import (
 	"seine/internal/output/ageencrypt"
 )
 
-// ErrNoRecords is returned for a file that holds no records that can be read
-// back, such as an index of others.
+// ErrNoRecords is returned for a file without records that can be read back, such as an index.
 var ErrNoRecords = errors.New("it holds no records that can be read back")
 
 // maxObject bounds an object that is read.
 const maxObject = 64 << 20
 
-// objectIn calls do with an object, whatever its name is, as one line.
+// objectIn calls do with the object in a file of any name, as one line.
 func objectIn(r io.Reader, do func([]byte) error) error {
 	text, err := io.ReadAll(io.LimitReader(r, maxObject+1))
 	if err != nil {
@@ -37,12 +36,12 @@ func objectIn(r io.Reader, do func([]byte) error) error {
 	return do(line.Bytes())
 }
 
-// ErrDamaged is returned for a file that is not what was committed.
+// ErrDamaged is returned for a file that differs from the committed one.
 var ErrDamaged = errors.New("it differs from the committed file: seine verify lists all such files")
 
-// ReadFile calls do with each record of a committed file, a line of JSON without
-// its end. It returns an error that is ErrDamaged if the file is another than the
-// log says, which it may find after do has had its records.
+// ReadFile calls do with each record of a committed file, as one line of JSON without its line end.
+// It returns an error that is ErrDamaged if the file does not match the log, possibly after do has
+// had its records.
 func ReadFile(o output.Output, f *output.File, ids ageencrypt.Identities, do func(line []byte) error) error {
 	in, err := o.Open(*f)
 	if errors.Is(err, fs.ErrNotExist) && output.IsChunk(f.Path) {
@@ -55,7 +54,7 @@ func ReadFile(o output.Output, f *output.File, ids ageencrypt.Identities, do fun
 	sum := sha256.New()
 	all := io.TeeReader(in, sum)
 	n, err := EachRecordOf(f, all, ids, do)
-	if err == nil { // what a decoder leaves
+	if err == nil { // bytes that the decoder did not read
 		_, err = io.Copy(io.Discard, all)
 	}
 	switch {
@@ -67,9 +66,10 @@ func ReadFile(o output.Output, f *output.File, ids ageencrypt.Identities, do fun
 	return nil
 }
 
-// EachRecord calls do with each record of a file, as one line of JSON without its end, which is valid until the next,
-// and returns how many there were. The name of the file has their encoding, and whether they are encrypted. It
-// ends with the first error, of the file or of do.
+// EachRecord calls do with each record of a file, as one line of JSON without its line end, and
+// returns the number of records. The line is valid until the next call. The name of the file gives
+// the encoding, and whether it is encrypted. EachRecord stops at the first error of the file or of
+// do.
 func EachRecord(name string, r io.Reader, ids ageencrypt.Identities, do func(line []byte) error) (n int, err error) {
 	if ageencrypt.Is(name) {
 		if r, err = ids.Open(r); err != nil {

@@ -10,19 +10,19 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// row is a record in the columns of a chunk. It points into the record.
+// row is a record split into the columns of a chunk. It points into the record.
 type row struct {
 	columns []Column
 	byName  map[string]int
 	cells   []cell // one for each column
-	more    []byte // what they cannot have, a JSON object; empty if that is nothing
+	more    []byte // members that fit no column, as a JSON object without its end; empty if there are none
 	host    int    // the column of WithHost, 0 if there is none
-	text    []byte // of host
+	text    []byte // backing array of that column's value
 }
 
-// cell is the value that a record has in a column.
+// cell is a record's value in a column.
 type cell struct {
-	raw []byte  // as it is written in the record; nil is none
+	raw []byte  // JSON of the value; nil if missing
 	n   int64   // an Integer; a Bool, 0 or 1; a Time, in microseconds since 1970
 	f   float64 // a Number
 }
@@ -38,8 +38,8 @@ func newRow(columns []Column) *row {
 	return r
 }
 
-// read takes a record apart. What is no record, which only a producer that lies
-// about itself gets as far as here, is kept as one text.
+// read splits a record into columns. Data that is not a record is kept as one text; only a faulty
+// producer sends it.
 func (r *row) read(data []byte) {
 	if !utf8.Valid(data) {
 		data = []byte(string(bytes.Runes(data)))
@@ -47,7 +47,7 @@ func (r *row) read(data []byte) {
 	clear(r.cells)
 	r.more = r.more[:0]
 	m := jsontext.MembersOf(data)
-	next := 0 // records have their members in one order, mostly that of the columns
+	next := 0 // most records have their members in the order of the columns
 	for name, value, ok := m.Next(); ok; name, value, ok = m.Next() {
 		i := r.column(name, next)
 		if i < 0 {
@@ -57,7 +57,7 @@ func (r *row) read(data []byte) {
 		before := r.cells[i].raw
 		r.cells[i] = cell{}
 		ok := r.columns[i].read(value, &r.cells[i])
-		if before != nil { // of members of one name the last counts
+		if before != nil { // if a name occurs twice, the last member counts
 			r.keep(name, before)
 		}
 		if !ok {
@@ -78,7 +78,7 @@ func (r *row) read(data []byte) {
 	}
 }
 
-// readHost sets the cell of the host of a URL, a text of JSON.
+// readHost sets the cell of the host from a URL, a JSON string.
 func (r *row) readHost(url []byte) {
 	if len(url) == 0 || url[0] != '"' {
 		return
@@ -90,8 +90,8 @@ func (r *row) readHost(url []byte) {
 	}
 }
 
-// column returns the index of the column for a name as it is written in JSON, -1
-// if there is none. Likely is a guess.
+// column returns the index of the column for a JSON-escaped name, or -1. likely is the index to try
+// first.
 func (r *row) column(name []byte, likely int) int {
 	if likely < len(r.columns) && string(name) == r.columns[likely].Name {
 		return likely
@@ -105,7 +105,7 @@ func (r *row) column(name []byte, likely int) int {
 	return -1
 }
 
-// keep adds a member to the column More, as it is written.
+// keep adds a member, unchanged, to the column More.
 func (r *row) keep(name, value []byte) {
 	open := byte(',')
 	if len(r.more) == 0 {
@@ -115,8 +115,8 @@ func (r *row) keep(name, value []byte) {
 	r.more = append(r.more, value...)
 }
 
-// read reports whether a value fits the column, and sets its cell. Null, and the
-// empty text where there may be a time, is nothing, and fits.
+// read reports whether a value fits the column, and sets its cell. Null fits as a missing value, as
+// does an empty text in a column of times.
 func (c *Column) read(raw []byte, out *cell) bool {
 	switch {
 	case string(raw) == "null":
@@ -133,7 +133,8 @@ func (c *Column) read(raw []byte, out *cell) bool {
 	return c.readScalar(raw, out)
 }
 
-// readScalar is Type.read, but a column of texts takes numbers and booleans: it may have been joined with one of them.
+// readScalar is Type.read, but a text column also accepts numbers and booleans, with whose columns
+// it may have been joined.
 func (c *Column) readScalar(raw []byte, out *cell) bool {
 	if c.Type == Text && raw[0] != '{' && raw[0] != '[' {
 		out.raw = raw
@@ -157,7 +158,7 @@ func (c *Column) fitAll(raw []byte) bool {
 	return !m.Bad()
 }
 
-// read reports whether a value is of a type, and sets its cell.
+// read reports whether a value is of the type, and sets its cell.
 func (t Type) read(raw []byte, out *cell) (ok bool) {
 	switch t {
 	case Text:
@@ -192,8 +193,8 @@ func parseInteger(raw []byte) (int64, bool) {
 	return n, err == nil
 }
 
-// parseNumber takes no number that has no double, and no whole number that has
-// none of its own: of those every digit may count, as in an identity.
+// parseNumber rejects numbers that do not fit a double, and large integers without an exact double:
+// all digits may count, as in an identifier.
 func parseNumber(raw []byte) (float64, bool) {
 	if !isNumber(raw) {
 		return 0, false
@@ -220,8 +221,9 @@ func parseTime(raw []byte) (int64, bool) {
 	return t.UnixMicro(), err == nil
 }
 
-// startRecord begins the record of a row that is read back, behind to, with the members in the column More: a column
-// of the same name follows and counts. Where More is a text, the row was no record, and that text is returned.
+// startRecord begins the record of a row that is read back, appending to to, with the members of
+// the column More. Columns that follow take precedence. If More is a text, the row was not a
+// record, and startRecord returns that text.
 func startRecord(to, more []byte) (record jsontext.Object, text []byte, isRecord bool) {
 	if len(more) > 0 && more[0] != '{' {
 		return record, jsontext.AppendText(to, more[1:len(more)-1]), false

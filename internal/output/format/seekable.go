@@ -7,28 +7,27 @@ import (
 	"seine/internal/output/compress"
 )
 
-// seekable writes the Zstandard seekable format, version 0.1.0
-// (facebook/zstd, contrib/seekable_format): frames, each of which can be read
-// alone, and at the end a frame that decoders skip, with the sizes of the
-// others. A frame ends with a record.
+// seekable writes the Zstandard seekable format, version 0.1.0 (facebook/zstd,
+// contrib/seekable_format): frames that can be read separately, followed by a skippable frame with
+// their sizes. Each frame ends with a record.
 type seekable struct {
 	e     *compress.Encoder
 	z     io.Writer // of the open frame
-	least int       // what a frame has at least, before compression
+	least int       // minimum size of a frame, before compression
 	out   counting
 	in    int   // bytes in the open frame, before compression
 	start int64 // where the open frame starts
 	table []byte
 }
 
-// zstdFrame is for zstandard.frame. Frames of 4 MiB
-// make a file 0.1 % larger than one frame does, and of 256 KiB 1.6 %
-// (BenchmarkZstdFrame); what the encoder holds does not depend on it.
+// zstdFrame is the zstandard.frame of the formats. Frames of 4 MiB make a file 0.1 % larger than a
+// single frame, and frames of 256 KiB 1.6 % (BenchmarkZstdFrame). The encoder's memory does not
+// depend on it.
 const zstdFrame = 4 << 20
 
 const (
-	seekTableMagic = 0x184D2A5E // of a skippable frame, the one for seek tables
-	seekableMagic  = 0x8F92EAB1 // at the very end
+	seekTableMagic = 0x184D2A5E // the skippable frame for seek tables
+	seekableMagic  = 0x8F92EAB1 // the last four bytes
 )
 
 func (s *seekable) Write(b []byte) (int, error) {
@@ -75,11 +74,11 @@ func seekTable(entries []byte) []byte {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(entries)+footer))
 	b = append(b, entries...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(entries)/8))
-	b = append(b, 0) // no checksums here: the frames have theirs
+	b = append(b, 0) // no checksums: the frames have their own
 	return binary.LittleEndian.AppendUint32(b, seekableMagic)
 }
 
-// counting counts what it passes on.
+// counting counts the bytes written through it.
 type counting struct {
 	w io.Writer
 	n int64

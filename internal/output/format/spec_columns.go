@@ -7,12 +7,12 @@ import (
 	"seine/pkg/messages"
 )
 
-// KindResult is the kind of what the stream RESULTS has.
+// KindResult is the kind of the records of the stream RESULTS.
 const KindResult = "result"
 
-// ColumnsOf returns the columns of the records of a kind, as the spec of their
-// crawl says: what the page's fields or the rules make, with the types that they
-// declare. Rules of one kind have their columns together.
+// ColumnsOf returns the columns of the records of a kind, according to the spec of their crawl: the
+// page's fields or the fields of the rules, with their declared types. Rules of one kind share
+// their columns.
 func ColumnsOf(spec *crawlspec.Spec, kind string) []Column {
 	var columns []Column
 	if kind == messages.KindPage {
@@ -35,16 +35,16 @@ func ColumnsOf(spec *crawlspec.Spec, kind string) []Column {
 	return columns
 }
 
-// ruleColumns are those of the records of one rule.
+// ruleColumns returns the columns of the records of one rule.
 func ruleColumns(r *crawlspec.RecordRule) []Column {
 	fields, all := fieldColumns(r.Fields), Envelope()
 	if slices.ContainsFunc(fields, func(c Column) bool { return c.Name == crawlspec.FieldMetadata }) {
-		all = all[:len(all)-1] // its own stands for that of the seed
+		all = all[:len(all)-1] // the rule's field replaces the seed's metadata
 	}
 	return append(all, fields...)
 }
 
-// Envelope is what every record has beside its fields, but for that of a page:
+// Envelope returns the columns that every record has besides its fields, except records of pages:
 // see extract.Envelope.
 func Envelope() []Column {
 	return []Column{
@@ -53,7 +53,7 @@ func Envelope() []Column {
 	}
 }
 
-// pageTypes are the types of the fields of a page that are no texts.
+// pageTypes are the types of the page fields that are not texts.
 var pageTypes = map[string]Type{
 	"status": Integer, "fetch_ms": Integer, "bytes": Integer, "depth": Integer, "run": Integer, "noindex": Bool, "pages": Integer,
 	"fetched_at": Time, "published": Time, "modified": Time,
@@ -67,13 +67,14 @@ var defaultPage = []string{
 	"fetched_at", "depth", "referrer", "crawl", "visit", "run", "duplicate_of", "metadata", "pages", "no_text",
 }
 
-// rendered are columns that pages have which may be rendered, without being asked for them.
+// rendered are the columns that pages of a crawl that may render have, even if the spec does not
+// list them.
 var rendered = []Column{{Name: "cut"}, {Name: "render_problems", Type: JSON}}
 
-// truncated is the column that names the fields which are cut.
+// truncated is the column that lists the truncated fields.
 var truncated = Column{Name: "truncated", List: true}
 
-// cuttable are the fields that may be cut.
+// cuttable are the fields that may be truncated.
 var cuttable = []string{"text", "main", "markdown"}
 
 func pageColumns(fields []string) []Column {
@@ -99,8 +100,8 @@ func fieldColumns(fields crawlspec.Fields) []Column {
 	return columns
 }
 
-// fieldColumn returns the column for what a field makes. What jq gives is of any
-// type unless the field says which.
+// fieldColumn returns the column of a field. Results of jq can have any type unless the field
+// declares one.
 func fieldColumn(f *crawlspec.Field) Column {
 	c := Column{List: f.All || f.Split != ""}
 	switch f.As {
@@ -125,7 +126,7 @@ func fieldColumn(f *crawlspec.Field) Column {
 	return c
 }
 
-// ResultColumns are those of a messages.Result.
+// ResultColumns returns the columns of a messages.Result.
 func ResultColumns() []Column {
 	return []Column{
 		{Name: "v", Type: Integer}, {Name: "crawl"}, {Name: "rev", Type: Integer}, {Name: "url"}, {Name: "visit"},

@@ -12,7 +12,7 @@ func (f *csvFile) Columns() []output.Column { return f.row.described() }
 // Columns implements Tabular.
 func (f *parquetFile) Columns() []output.Column { return f.row.described() }
 
-// described returns the columns as a reader of the log sees them.
+// described returns the columns in the form of the log.
 func (r *row) described() []output.Column {
 	all := make([]output.Column, 0, len(r.columns)+1)
 	for _, c := range r.columns {
@@ -21,7 +21,7 @@ func (r *row) described() []output.Column {
 	return append(all, output.Column{Name: More, Type: JSON.String()})
 }
 
-// ColumnsNamed returns the columns that the log tells, without More.
+// ColumnsNamed returns the columns listed in the log, without More.
 func ColumnsNamed(told []output.Column) []Column {
 	var columns []Column
 	for _, c := range told {

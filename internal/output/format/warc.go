@@ -21,25 +21,24 @@ import (
 	"seine/pkg/messages"
 )
 
-// archive is WARC 1.1: of each page a request, a response and a metadata record,
-// concurrent to one another; and the same of each answer that is no page.
+// archive is WARC 1.1. For each page, and for each response that is not a page, it has a request, a
+// response and a metadata record, which are concurrent to one another.
 //
-// The response of a page that was not archived is not known: the bytes that came
-// are gone, and so are cookies and hop-by-hop fields. It is written as what the
-// specification has for that, a resource (section 6.4: "the result of a networked
-// retrieval where the protocol information has been discarded"), with the body as
-// the site meant it; and what is known of the header goes to the metadata record.
+// The response of a page that was not archived is unknown: the received bytes, cookies and
+// hop-by-hop fields are lost. It is written as a resource (section 6.4: "the result of a networked
+// retrieval where the protocol information has been discarded"), with the decoded body. The known
+// header fields go to the metadata record.
 //
-// A file is whole by itself: a revisit refers only to a record before it in the
-// same file. So files can be moved, sent and dropped one by one, a chunk that is
-// made again after a crash is the same, and what is remembered is bounded by the
-// chunk. The price is that a page found again in a later file is stored again.
+// Files are self-contained: a revisit refers only to an earlier record in the same file. So files
+// can be moved, sent and dropped one by one, a chunk that is rewritten after a crash is identical,
+// and the remembered state is bounded by the chunk. The price is that a page found again in a later
+// file is stored again.
 type archive struct{ code *warc.Compression }
 
 func (a archive) Ext() string { return a.code.Ext }
 
-// ArchiveBytes is the size, before compression, at which a file of an archive is finished: 1 GB is what tools and
-// archives are used to.
+// ArchiveBytes is the size, before compression, at which an archive file is finished: 1 GB is usual
+// for tools and archives.
 const ArchiveBytes = 1 << 30
 
 func (a archive) NewEncoder(w io.Writer, g output.Group) (Encoder, error) {
@@ -51,9 +50,9 @@ type archiver struct {
 	w     *warc.Writer
 	group output.Group
 	file  string
-	info  string // identifier of the warcinfo record
+	info  string // ID of the warcinfo record
 	seen  map[[sha256.Size]byte]capture
-	pages map[string]capture // the last page of each request, for answers that it has not changed
+	pages map[string]capture // the last page of each request, for "not modified" responses
 	index warc.Index
 }
 
@@ -63,11 +62,11 @@ type capture struct {
 	date    time.Time
 }
 
-// leastRevisit is the size from which a payload is not stored twice: below, a
-// revisit's own fields take as much.
+// leastRevisit is the payload size from which a repeated payload becomes a revisit: the fields of a
+// revisit take about as much.
 const leastRevisit = 256
 
-// SetName implements Named. What is encrypted is read under the name that it has then.
+// SetName implements Named. An encrypted file is read under its decrypted name.
 func (a *archiver) SetName(file string) { a.file = ageencrypt.PlainName(file) }
 
 // Raw implements Measured.
@@ -100,22 +99,22 @@ func (a *archiver) Append(r *Record) error {
 	return a.metadata(x)
 }
 
-// exchange is a page about to be written.
+// exchange is a page to be written.
 type exchange struct {
 	*Page
-	target  string // the URL that was asked for, as it was on the wire
-	view    string // what target begins with, "" unless a browser has made this
-	method  string // of the request, "" of a GET
-	query   string // what the request's body is in an index
+	target  string // the requested URL, as it was on the wire
+	view    string // prefix of target; "" unless a browser made this content
+	method  string // method of the request, "" for GET
+	query   string // encoding of the request's body for the index
 	id      func(kind string) string
-	head    []byte // as it is written
+	head    []byte // as written
 	sums    warc.Sums
-	mainID  string // of the response, resource or revisit
+	mainID  string // ID of the response, resource or revisit
 	payload func() (io.ReadCloser, error)
 }
 
-// newExchange reads the body for the first time: its digests go before it. What
-// is wrong with the body shows here, before anything is written of the page.
+// newExchange reads the body for the first time, to compute the digests that precede it. Faults of
+// the body appear here, before anything of the page is written.
 func newExchange(r *Record) (*exchange, error) {
 	if r.Page == nil {
 		return nil, fmt.Errorf("record %s is not a page", r.ID)
@@ -133,8 +132,8 @@ func newExchange(r *Record) (*exchange, error) {
 	if x.Wire != nil {
 		x.payload, x.head = x.Wire, archivedHead(x.Head)
 	}
-	// The same URL may be visited by crawls of one name elsewhere: what tells this
-	// fetch from all others is when and where it was made.
+	// Crawls of the same name elsewhere may visit the same URL. The time and the server's address
+	// distinguish this fetch.
 	x.id = func(kind string) string {
 		return warc.ID(kind, r.ID, strconv.Itoa(x.Attempt), x.FetchedAt.UTC().Format(time.RFC3339Nano), x.IP)
 	}
@@ -149,15 +148,17 @@ func newExchange(r *Record) (*exchange, error) {
 	return x, err
 }
 
-// views begin the URIs of what a browser has made of a page, as other archivers have it. The page under its own URL is the
-// document as received, which replays with its scripts.
+// views are the prefixes of the URIs of content that a browser made of a page, as in other
+// archivers. The record of the page's own URL is the document as received, which replays with its
+// scripts.
 var views = map[messages.Part]string{
 	messages.PartScreenshot: "urn:view:", messages.PartPDF: "urn:pdf:", messages.PartCapture: "urn:capture:",
 }
 
-// archivedHead returns the head of a response as it is written. The field that says how its body was framed is
-// renamed, as other archivers do: bodies are kept without that, and a reader would look for chunks that are not
-// there. All lines end in CRLF: readers look for the body behind an empty line that does.
+// archivedHead returns the head of a response in the form that is written. It renames
+// Transfer-Encoding, as other archivers do: bodies are stored without their framing, and a reader
+// would look for chunks. All lines end in CRLF, since readers look for an empty line with CRLF
+// before the body.
 func archivedHead(head []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(head) {
@@ -170,9 +171,8 @@ func archivedHead(head []byte) []byte {
 	return out
 }
 
-// begin writes the record that a file begins with. It waits for the first page,
-// so that it depends on nothing but that: the file is the same when it is made
-// again.
+// begin writes the first record of a file. It waits for the first page and depends only on that, so
+// a rewritten file is identical.
 func (a *archiver) begin(r *Record, x *exchange) error {
 	if a.info != "" {
 		return nil
@@ -187,13 +187,13 @@ func (a *archiver) begin(r *Record, x *exchange) error {
 	return err
 }
 
-// write writes a record whose block is small.
+// write writes a record with a small block.
 func (a *archiver) write(h *warc.Header, block []byte) (warc.Extent, error) {
 	h.Length, h.BlockDigest = int64(len(block)), warc.Digest(block)
 	return a.w.Write(h, bytes.NewReader(block))
 }
 
-// header is what all records of a page have.
+// header returns the fields that all records of a page have.
 func (a *archiver) header(x *exchange, kind string) *warc.Header {
 	return &warc.Header{
 		Type: kind, ID: x.id(kind), Date: x.FetchedAt, TargetURI: x.target,
@@ -213,14 +213,13 @@ func (a *archiver) request(x *exchange) error {
 	return err
 }
 
-// network says where a page came from, and how.
+// network returns the fields for the IP address and the protocol of a page.
 func (x *exchange) network() []warc.Field {
 	return []warc.Field{{Name: "WARC-IP-Address", Value: x.IP}, {Name: "WARC-Protocol", Value: protocol(x.target, x.Protocol)}}
 }
 
-// protocol returns the value of WARC-Protocol, a field that many tools write
-// before it is in the standard
-// (https://github.com/iipc/warc-specifications/issues/42).
+// protocol returns the value of WARC-Protocol, a field that many tools write although it is not in
+// the standard yet (https://github.com/iipc/warc-specifications/issues/42).
 func protocol(url, version string) string {
 	switch {
 	case version == "HTTP/2.0" && strings.HasPrefix(url, "http:"):
@@ -231,7 +230,7 @@ func protocol(url, version string) string {
 	return strings.ToLower(version)
 }
 
-// kind returns the type of the record that the page itself will be.
+// kind returns the type of the main record of a page.
 func (a *archiver) kind(x *exchange) string {
 	_, same := a.seen[x.sums.Same]
 	switch {
@@ -243,7 +242,7 @@ func (a *archiver) kind(x *exchange) string {
 	return warc.TypeResponse
 }
 
-// response writes the page itself, and remembers and indexes it.
+// response writes, remembers and indexes the main record of a page.
 func (a *archiver) response(x *exchange) error {
 	kind := a.kind(x)
 	h := a.header(x, kind)
@@ -257,7 +256,7 @@ func (a *archiver) response(x *exchange) error {
 		URL: x.target, Method: x.method, Query: x.query, Date: x.FetchedAt, MIME: mediatype.Declared(x.ContentType), Status: x.Status, Digest: x.sums.Payload,
 	}
 	if x.Class == messages.NotModified {
-		c.Digest = "" // its payload is that of the page, which is unknown here
+		c.Digest = "" // the payload is the page's, which is unknown here
 	}
 	h.More = append(h.More, warc.Field{Name: "WARC-Payload-Digest", Value: c.Digest}, warc.Field{Name: "WARC-Truncated", Value: string(x.Truncated)})
 	var err error
@@ -279,15 +278,15 @@ func (a *archiver) response(x *exchange) error {
 	return nil
 }
 
-// remember keeps what later records may refer to. What was cut is not what the site
-// sent: another that begins alike may end otherwise.
+// remember keeps what later records may refer to. It skips truncated payloads: another payload may
+// begin alike and end otherwise.
 func (a *archiver) remember(x *exchange, h *warc.Header, kind, asked string) {
 	c := capture{id: h.ID, url: x.target, date: x.FetchedAt}
 	if kind != warc.TypeRevisit && x.Truncated == "" {
 		a.seen[x.sums.Same] = c
 	}
 	if !x.IsAnswer() {
-		a.pages[asked] = a.seen[x.sums.Same] // where its body is
+		a.pages[asked] = a.seen[x.sums.Same] // the record that has its body
 	}
 }
 
@@ -305,8 +304,8 @@ func (a *archiver) whole(x *exchange, h *warc.Header) (warc.Extent, error) {
 		return warc.Extent{}, err
 	}
 	h.Length, h.BlockDigest = int64(len(x.head))+x.sums.Length, x.sums.Block
-	// An object that was replaced between the two readings is not what its header
-	// says: then the chunk is abandoned, and made again.
+	// An object that was replaced between the two reads does not match its header. Then the chunk
+	// is abandoned and rewritten.
 	again := sha256.New()
 	at, err := a.w.Write(h, io.MultiReader(bytes.NewReader(x.head), io.TeeReader(in, again)))
 	if cerr := in.Close(); err == nil {
@@ -327,7 +326,7 @@ func (a *archiver) revisit(x *exchange, h *warc.Header) (warc.Extent, error) {
 	return a.write(h, x.head)
 }
 
-// referredTo says which record a revisit is of.
+// referredTo returns the fields that identify the record a revisit refers to.
 func (c *capture) referredTo() []warc.Field {
 	return []warc.Field{
 		{Name: "WARC-Refers-To", Value: c.id},
@@ -336,9 +335,9 @@ func (c *capture) referredTo() []warc.Field {
 	}
 }
 
-// notModified writes the answer that a page has not changed, section 6.7.3. The page is
-// in another file as a rule, and when it was fetched is known only of this one: a date
-// that is not that of the record would lead nowhere.
+// notModified writes a "not modified" response, section 6.7.3. The page is usually in another file;
+// its date is known only if it is in this one. A date that does not match the record would lead
+// nowhere.
 func (a *archiver) notModified(x *exchange, h *warc.Header, asked string) (warc.Extent, error) {
 	h.More = append(h.More, warc.Field{Name: "WARC-Profile", Value: warc.NotModified})
 	if o, ok := a.pages[asked]; ok {
@@ -349,9 +348,8 @@ func (a *archiver) notModified(x *exchange, h *warc.Header, asked string) (warc.
 	return a.write(h, x.head)
 }
 
-// metadata writes how the page was found and fetched. The first three fields are
-// those of section 6.6; "seed" is Heritrix's. A redirect on the way is no hop
-// here, as it is none in a page's depth.
+// metadata writes how the page was found and fetched. The first three fields are those of section
+// 6.6; "seed" is Heritrix's. As in a page's depth, redirects do not count as hops.
 func (a *archiver) metadata(x *exchange) error {
 	h := a.header(x, warc.TypeMetadata)
 	h.ContentType = warc.ContentFields
@@ -361,7 +359,7 @@ func (a *archiver) metadata(x *exchange) error {
 		fields = append(fields, warc.Field{Name: "seed"})
 	}
 	hops := strings.Repeat("L", x.Depth)
-	switch { // in the words of Heritrix
+	switch { // Heritrix's letters
 	case x.Class == messages.RobotsFetched:
 		hops += "P" // a prerequisite of the page
 	case x.Part == messages.PartRequisite:
@@ -399,7 +397,7 @@ func (a *archiver) metadata(x *exchange) error {
 
 func ms(d messages.Millis) string { return strconv.FormatInt(time.Duration(d).Milliseconds(), 10) }
 
-// known says what is known of a response that has no record.
+// known returns the known header fields of a response that was not archived.
 func (x *exchange) known() []warc.Field {
 	fields := []warc.Field{{Name: "httpStatus", Value: strconv.Itoa(x.Status)}}
 	for _, name := range slices.Sorted(maps.Keys(x.Header)) {

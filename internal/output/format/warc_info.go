@@ -11,8 +11,8 @@ import (
 	"seine/internal/output/warc"
 )
 
-// infoFields is what an archive says of itself, as Heritrix does. All of it is of the
-// first exchange in the file, which does not change when the file is made again.
+// infoFields returns the warcinfo fields, like those of Heritrix. They depend only on the first
+// exchange in the file, so a rewritten file is identical.
 func (a *archiver) infoFields(x *exchange) []warc.Field {
 	fields := []warc.Field{
 		{Name: "software", Value: "Seine/" + version.Number},
@@ -31,8 +31,8 @@ func (a *archiver) infoFields(x *exchange) []warc.Field {
 	return fields
 }
 
-// readRequest takes from the request what the URL does not say: a request rule may change the path and the query,
-// the method and the body.
+// readRequest takes from the request what the URL does not have: a request rule may change the path
+// and query, the method and the body.
 func (x *exchange) readRequest() {
 	line, _, _ := bytes.Cut(x.Request, []byte("\r\n"))
 	method, path, ok := strings.Cut(strings.TrimSuffix(string(line), " HTTP/1.1"), " ")
@@ -46,7 +46,7 @@ func (x *exchange) readRequest() {
 	}
 }
 
-// requestField returns a field of a request as it was sent, "" if it has none.
+// requestField returns the value of a header field of a request as sent, "" if missing.
 func requestField(request []byte, name string) string {
 	for line := range bytes.Lines(request) {
 		field, value, ok := strings.Cut(string(line), ":")
@@ -54,7 +54,7 @@ func requestField(request []byte, name string) string {
 			return strings.TrimSpace(value)
 		}
 		if strings.TrimSpace(string(line)) == "" {
-			break // what follows is the body
+			break // the body follows
 		}
 	}
 	return ""
