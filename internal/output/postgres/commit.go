@@ -12,15 +12,15 @@ import (
 	"seine/internal/output/sqlsink"
 )
 
-// Tables of the session that a batch passes through. A pool on the way may give this
-// session to a writer of another build, whose columns may be others: so their names
-// have the version.
+// Temporary tables that a batch passes through. A connection pooler may give this session to a
+// writer of another build, whose columns may differ. So the names include the version of the
+// tables.
 var (
 	stagePages   = fmt.Sprintf("stage_pages_%d", len(migrations))
 	stageRecords = fmt.Sprintf("stage_records_%d", len(migrations))
 )
 
-// begin makes a transaction ready for a batch, in one round trip.
+// begin prepares a transaction for a batch, in one round trip.
 func begin(ctx context.Context, tx pgx.Tx) error {
 	var b pgx.Batch
 	b.Queue(`SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`)
@@ -44,7 +44,7 @@ func (d *database) Commit(ctx context.Context, b *sqlsink.Batch, at output.Hook)
 	if err == nil {
 		err = tx.Commit(ctx)
 	} else {
-		_ = tx.Rollback(ctx) // the end of the connection does the same
+		_ = tx.Rollback(ctx) // closing the connection does the same
 	}
 	if c := constraint(err); c == "commits_pkey" || c == "events_pkey" {
 		err = fmt.Errorf("%s: %w (%w)", b.Commit.Name(), output.ErrExists, err)
@@ -52,7 +52,7 @@ func (d *database) Commit(ctx context.Context, b *sqlsink.Batch, at output.Hook)
 	return mark, d.Explain(err)
 }
 
-// batch is a batch on its way into the tables.
+// batch is a batch that is written to the tables.
 type batch struct {
 	*sqlsink.Batch
 	tx      pgx.Tx
@@ -60,7 +60,7 @@ type batch struct {
 	dialect sqlsink.Dialect
 }
 
-// write sends the entry first: its key says whether there is anything to do.
+// write inserts the entry first: its key shows whether the batch was committed already.
 func (b *batch) write(ctx context.Context, writer string) (mark string, err error) {
 	if err := begin(ctx, b.tx); err != nil {
 		return "", err
@@ -87,7 +87,7 @@ func (b *batch) write(ctx context.Context, writer string) (mark string, err erro
 	return mark, b.at.At(sqlsink.StepRows)
 }
 
-// copy sends rows to a table.
+// copy copies rows to a table with COPY.
 func (b *batch) copy(ctx context.Context, table string, columns []string, all []*sqlsink.Row, values func(sqlsink.Dialect, *sqlsink.Row) []any) error {
 	next := 0
 	_, err := b.tx.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromFunc(func() ([]any, error) {
@@ -140,8 +140,8 @@ func (b *batch) Texts(ctx context.Context, query string, args ...any) ([]string,
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// stage puts rows into a table of the session, and returns a statement that puts them into the table itself.
-// Columns are listed by name: people add their own.
+// stage copies rows to a temporary table, and returns a statement that moves them to the table
+// itself. It lists columns by name, since users add columns.
 func (b *batch) stage(ctx context.Context, stage, table string, columns []string, key int, all []*sqlsink.Row,
 	values func(sqlsink.Dialect, *sqlsink.Row) []any,
 ) (string, error) {
@@ -150,7 +150,7 @@ func (b *batch) stage(ctx context.Context, stage, table string, columns []string
 		` ` + sqlsink.Upsert("t", columns, key), b.copy(ctx, stage, columns, all, values)
 }
 
-// pages are counted where there was none.
+// pages writes pages and counts the new ones.
 func (b *batch) pages(ctx context.Context, w *sqlsink.Wave) error {
 	if len(w.Pages) == 0 {
 		return nil
@@ -184,8 +184,8 @@ func (b *batch) records(ctx context.Context, w *sqlsink.Wave) error {
 	return b.Exec(ctx, put)
 }
 
-// replayed deletes the records of a visit that a replay has parsed again, except those of this batch, and those
-// whose generation is unknown since they are nested too deep. Their events stay.
+// replayed deletes the records of a visit that a replay has parsed again, except those of this
+// batch, and those that are nested too deep to have a readable generation. Their events stay.
 func (b *batch) replayed(ctx context.Context, w *sqlsink.Wave) error {
 	const replaced = ` records WHERE url = $1 AND crawl = $2 AND kind NOT IN ('gone', 'visit') AND visit = $3
 		AND (place IS NOT NULL OR key IS NOT NULL)

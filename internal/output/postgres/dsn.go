@@ -17,18 +17,18 @@ import (
 	"seine/pkg/messages"
 )
 
-// schemes begin what names a database.
+// schemes are the prefixes of a PostgreSQL URL.
 var schemes = []string{"postgres://", "postgresql://"}
 
-// Is reports whether out names a database of PostgreSQL.
+// Is reports whether out is a PostgreSQL database.
 func Is(out string) bool {
 	return strings.HasPrefix(out, schemes[0]) || strings.HasPrefix(out, schemes[1])
 }
 
-// hidden stands for a DSN that cannot be read.
+// hidden is shown instead of a DSN that cannot be parsed.
 const hidden = "postgres://…"
 
-// Redact returns out without secrets: user, host, port, database and schema.
+// Redact returns out without secrets: only user, host, port, database and schema.
 func Redact(out string) string {
 	t, err := parse(out)
 	if err != nil {
@@ -54,8 +54,7 @@ func WithoutPassword(out string) string {
 	return u.String()
 }
 
-// Same reports whether a and b lead to the same schema of the same database, for
-// any user.
+// Same reports whether a and b are the same schema of the same database, for any user.
 func Same(a, b string) bool {
 	x, errX := parse(a)
 	y, errY := parse(b)
@@ -66,14 +65,14 @@ func Same(a, b string) bool {
 	return strings.EqualFold(c.Host, d.Host) && c.Port == d.Port && c.Database == d.Database && x.schema == y.schema
 }
 
-// Validate says what is wrong with out, without repeating it.
+// Validate returns an error if out is invalid, without repeating it.
 func Validate(out string) error {
 	_, err := parse(out)
 	return err
 }
 
-// Table is the name of a table as SQL has it from anywhere in the database: with
-// its schema, unless the DSN has a search path of several.
+// Table returns the name of a table for SQL that runs anywhere in the database: with its schema,
+// unless the DSN has a search path of several schemas.
 func Table(out, table string) string {
 	t, err := parse(out)
 	if err != nil || t.schema == "" || strings.Contains(t.schema, ",") {
@@ -85,10 +84,10 @@ func Table(out, table string) string {
 	return t.schema + "." + table
 }
 
-// target is where a DSN leads, with what the environment adds to it.
+// target is a parsed DSN, completed from the environment.
 type target struct {
 	config *pgxpool.Config
-	schema string // to be made if there is none; "" where a path of several was given
+	schema string // created if missing; "" for a search path of several schemas
 	shown  string
 }
 
@@ -99,7 +98,7 @@ func parse(out string) (*target, error) {
 	}
 	c := config.ConnConfig
 	for _, host := range append([]*pgconn.FallbackConfig{{Host: c.Host}}, c.Fallbacks...) {
-		if strings.Contains(host.Host, "@") { // that of a password, which may be in any of the hosts
+		if strings.Contains(host.Host, "@") { // part of a password, which may be in any of the hosts
 			return nil, fmt.Errorf("--out %s: cannot be read: %w", hidden, errMalformed)
 		}
 	}
@@ -124,8 +123,8 @@ func parse(out string) (*target, error) {
 
 var errMalformed = errors.New("it must be postgres://USER@HOST:PORT/DATABASE?OPTIONS, with what is special in a name or a password percent-encoded, and files that it names must be there")
 
-// reason is what pgx says of a DSN, but none of its text: what cannot be read may
-// have a password anywhere.
+// reason replaces an error of pgx by one without its text: an unparsable DSN may have a password
+// anywhere.
 func reason(err error) error {
 	if _, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
 		return errMalformed
@@ -133,13 +132,13 @@ func reason(err error) error {
 	return errors.New("its options are not right")
 }
 
-// show tells where a configuration leads.
+// show returns the user, host, port, database and schema of a configuration.
 func show(c pgconn.Config, schema string) string {
 	u := url.URL{Scheme: "postgres", User: url.User(c.User), Path: "/" + c.Database}
 	q := url.Values{}
 	port := strconv.Itoa(int(c.Port))
 	switch {
-	case strings.HasPrefix(c.Host, "/"): // the folder of a socket
+	case strings.HasPrefix(c.Host, "/"): // directory of a socket
 		q.Set("host", c.Host)
 	case c.Port == 5432:
 		if u.Host = c.Host; strings.Contains(c.Host, ":") {
@@ -155,11 +154,11 @@ func show(c pgconn.Config, schema string) string {
 	if s := u.String(); !strings.Contains(c.Database, "@") && (c.Password == "" || len(c.Password) < 3 || !strings.Contains(s, c.Password)) {
 		return s
 	}
-	return hidden // a password that is not where it should be
+	return hidden // there is a password in an unexpected place
 }
 
-// scrub takes the password out of an error. pgx is careful not to have it there; this
-// is for what a server, or another build of pgx, may say.
+// scrub removes the password from an error. pgx takes care not to include it; this is for messages
+// of servers and of other versions of pgx.
 func (t *target) scrub(err error) error {
 	password := t.config.ConnConfig.Password
 	if err == nil || len(password) < 3 || !strings.Contains(err.Error(), password) {
@@ -168,7 +167,7 @@ func (t *target) scrub(err error) error {
 	return &scrubbed{err, strings.ReplaceAll(err.Error(), password, "…")}
 }
 
-// scrubbed is an error with another text.
+// scrubbed is an error with a replaced text.
 type scrubbed struct {
 	err  error
 	text string
@@ -180,7 +179,7 @@ func (s *scrubbed) Error() string { return s.text }
 // Unwrap returns the error.
 func (s *scrubbed) Unwrap() error { return s.err }
 
-// hints say for an error of the server what a person can do about it.
+// hints maps error codes of the server to advice for people.
 var hints = map[string]string{
 	"28P01": "the server refuses the password (of the DSN, PGPASSWORD or the file PGPASSFILE)",
 	"28000": "the server refuses this user",
@@ -193,7 +192,7 @@ var hints = map[string]string{
 	"53300": "the server has no connection left",
 }
 
-// Explain implements sqlsink.Dialect. It adds what a person can do about an error.
+// Explain implements sqlsink.Dialect. It adds advice to an error.
 func (d dialect) Explain(err error) error {
 	err = onOneLine(d.scrub(err))
 	e, refused := errors.AsType[*pgconn.PgError](err)
@@ -206,7 +205,7 @@ func (d dialect) Explain(err error) error {
 	return err
 }
 
-// isAway reports whether a server does not answer, and may soon.
+// isAway reports whether the server does not answer now, but may soon.
 func isAway(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return slices.Contains(awayCodes, e.Code)
@@ -215,18 +214,18 @@ func isAway(err error) bool {
 	return unconnected || output.IsCut(err)
 }
 
-// awayCodes are of a server that starts, stops or is full of connections.
+// awayCodes are the error codes of a server that starts, stops or has no free connections.
 var awayCodes = []string{"57P01", "57P02", "57P03", "53300"}
 
-// onOneLine tells each reason why there is no connection once. pgx has a line for each try, beneath
-// one that repeats the DSN.
+// onOneLine lists each distinct reason of a failed connection once. pgx has a line for each
+// attempt, below a line that repeats the DSN.
 func onOneLine(err error) error {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); !ok {
 		return err
 	}
 	var reasons []string
 	for line := range strings.Lines(err.Error()) {
-		_, reason, found := strings.Cut(strings.TrimSpace(line), "): ") // after the address and the name
+		_, reason, found := strings.Cut(strings.TrimSpace(line), "): ") // after the address and the host name
 		reason = strings.TrimPrefix(reason, "dial error: ")
 		if found && !slices.Contains(reasons, reason) {
 			reasons = append(reasons, reason)

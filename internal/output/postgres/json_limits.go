@@ -8,19 +8,17 @@ import (
 	"seine/internal/output/sqlsink"
 )
 
-// Bounds of what is kept as the JSON that it is. PostgreSQL refuses text that is
-// nested some thousand levels deep, and numbers of more than some thousand digits;
-// these are far below.
+// Limits of records that are stored as JSON. PostgreSQL rejects text that is nested some thousand
+// levels deep, and numbers of more than some thousand digits. These limits are far below.
 const (
 	maxDepth  = 500
-	maxNumber = 300 // characters of a number
-	maxPower  = 3   // digits of its exponent
+	maxNumber = 300 // characters
+	maxPower  = 3   // digits of the exponent
 )
 
-// storable returns JSON that jsonb can hold, and nil for none. Half a surrogate pair
-// and U+0000, which jsonb knows not, are U+FFFD; so are bytes that are not UTF-8. A
-// record that is too deep, or has a number that is too long, is kept as a JSON
-// string of its text.
+// storable returns JSON that jsonb accepts, and nil for nil. It replaces invalid UTF-8, lone
+// surrogates and U+0000, which jsonb lacks, by U+FFFD. A record that is nested too deep or has a
+// number that is too long is stored as a JSON string of its text.
 func storable(data []byte) []byte {
 	if data == nil {
 		return nil
@@ -34,7 +32,7 @@ func storable(data []byte) []byte {
 	return sqlsink.MendEscapes(data)
 }
 
-// isModest reports whether depth and numbers are within their bounds.
+// isModest reports whether depth and numbers are within their limits.
 func isModest(data []byte) bool {
 	depth := 0
 	for i := 0; i < len(data); i++ {
@@ -61,7 +59,7 @@ func isModest(data []byte) bool {
 	return true
 }
 
-// isShort reports whether PostgreSQL has a number.
+// isShort reports whether PostgreSQL accepts a number.
 func isShort(number []byte) bool {
 	e := bytes.IndexAny(number, "eE")
 	if e < 0 {

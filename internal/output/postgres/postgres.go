@@ -1,11 +1,10 @@
-// Package postgres is PostgreSQL as a place for output. Package sqlsink has the
-// argument why nothing is lost and nothing comes twice.
+// Package postgres writes output to PostgreSQL. Package sqlsink explains why no record is lost or
+// stored twice.
 //
-// A batch goes in by COPY: its events into their table, where an identity that is
-// there already ends the transaction, the rest into tables of the session, from
-// which it is inserted or replaces what is older. A transaction that has ended is on
-// the server's disk before it is reported: synchronous_commit is turned on where it was
-// off.
+// A batch is sent by COPY. Its events go directly to their table, where an existing identity aborts
+// the transaction. The rest goes to temporary tables, from which it is inserted or replaces older
+// rows. A transaction is reported as committed only when it is on the server's disk:
+// synchronous_commit is turned on if it was off.
 package postgres
 
 import (
@@ -34,25 +33,24 @@ var files embed.FS
 var migrations = sqlsink.Migrations(files)
 
 const (
-	// schemaName is where the tables are, unless the DSN has a search_path.
+	// schemaName is the schema of the tables, unless the DSN has a search_path.
 	schemaName = "seine"
-	// connections is how many partitions are committed at a time, and connectTime how
-	// long a connection may take, unless the DSN says it.
+	// connections is the number of partitions committed at a time, and connectTime the timeout of a
+	// connection. The DSN overrides both.
 	connections = 4
 	connectTime = 10 * time.Second
-	// startTime bounds what is done before the first batch, migrations included.
+	// startTime bounds the work before the first batch, including migrations.
 	startTime = 10 * time.Minute
 )
 
-// database is a database as one writer has it.
+// database is the database of one writer.
 type database struct {
 	sqlsink.Tables
-	pool   *pgxpool.Pool // of the connections of Tables
+	pool   *pgxpool.Pool // for the connections of Tables
 	target target
 }
 
-// Open makes sure that the writer called name, of the source from, can write to the
-// database that out names.
+// Open makes sure that the named writer, of the source from, can write to the database out.
 func Open(out, name, from string, log *slog.Logger, h output.Hook) (*sqlsink.Sink, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
@@ -68,8 +66,8 @@ func Open(out, name, from string, log *slog.Logger, h output.Hook) (*sqlsink.Sin
 	return sqlsink.NewSink(d.target.shown, from, d, log, h), nil
 }
 
-// Read returns the log of the writer called name in a database, or of that of records
-// if name is empty.
+// Read returns the log of the named writer in a database. If name is empty, it returns the log of
+// the writer of records.
 func Read(out, name string) (output.Log, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
@@ -97,8 +95,8 @@ func Writers(out string) (names []string, err error) {
 	return names, d.Close()
 }
 
-// SetRuns stores the figures of runs in the database that out names, in one transaction.
-// It creates missing tables.
+// SetRuns stores the figures of runs in the database out, in one transaction. It creates missing
+// tables.
 func SetRuns(ctx context.Context, out string, runs []sqlsink.Run) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -114,7 +112,7 @@ func SetRuns(ctx context.Context, out string, runs []sqlsink.Run) error {
 	return d.Close()
 }
 
-// open connects to a database, and calls begin with it. Its errors begin with the place.
+// open connects to a database and calls begin with it. Its errors begin with the redacted DSN.
 func open(out string, begin func(*database) error) (*database, error) {
 	t, err := parse(out)
 	if err != nil {
@@ -134,8 +132,8 @@ func open(out string, begin func(*database) error) (*database, error) {
 	return d, nil
 }
 
-// prepare makes the tables, or brings them to this build's version. Where they are of
-// that version it changes nothing, so a role needs no right to.
+// prepare creates the tables, or migrates them to this build's version. If they have that version
+// it changes nothing, so the role needs no rights to do so.
 func (d *database) prepare(ctx context.Context) error {
 	var encoding string
 	if err := d.DB.QueryRowContext(ctx, `SELECT current_setting('server_encoding')`).Scan(&encoding); err != nil {
@@ -150,7 +148,7 @@ func (d *database) prepare(ctx context.Context) error {
 	return d.mayWrite(ctx)
 }
 
-// dialect is what PostgreSQL does in its own way.
+// dialect implements the parts of sqlsink that are specific to PostgreSQL.
 type dialect struct{ *target }
 
 // Version implements sqlsink.Dialect.
@@ -169,15 +167,16 @@ func (dialect) SetVersion(ctx context.Context, tx *sql.Tx, v int) error {
 	return err
 }
 
-// lockKey is the advisory lock of those who change the tables: "SEIN".
+// lockKey is the advisory lock for changing the tables: "SEIN".
 const lockKey = 0x5345494e
 
-// Lock implements sqlsink.Dialect. It makes the schema if there is none.
+// Lock implements sqlsink.Dialect. It creates the schema if it is missing.
 func (d dialect) Lock(ctx context.Context, tx *sql.Tx) error {
 	var has bool
 	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, lockKey)
 	if err == nil {
-		// Of a view that a transaction reads: others must not wait behind this one until that ends.
+		// For a view that another transaction reads: if this one waited for that long, others would
+		// queue behind it.
 		_, err = tx.ExecContext(ctx, `SET LOCAL lock_timeout = '1s'`)
 	}
 	if err == nil {
@@ -207,7 +206,7 @@ func (dialect) Visits() string {
 // NewID implements sqlsink.Dialect.
 func (dialect) NewID() string { return `uuid_send(gen_random_uuid())` }
 
-// mayWrite tells now what each commit would tell: that a right is missing.
+// mayWrite returns the error for missing rights now, instead of at each commit.
 func (d *database) mayWrite(ctx context.Context) error {
 	var missing []string
 	err := d.pool.QueryRow(ctx, `SELECT coalesce(array_agg(t || ': ' || p), '{}')
@@ -226,8 +225,7 @@ func (d *database) mayWrite(ctx context.Context) error {
 	return errors.Join(begin(ctx, tx), tx.Rollback(ctx))
 }
 
-// constraint returns the unique constraint that err is a violation of, "" if it is
-// none.
+// constraint returns the unique constraint that err violates, or "".
 func constraint(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "23505" {
 		return e.ConstraintName

@@ -7,14 +7,14 @@ import (
 	"seine/internal/output/sqlsink"
 )
 
-// of are the identities of a commit, with their events and rows where there are any.
+// of joins the identities of a commit with their events and rows, if any.
 const of = `FROM unnest($2::bytea[]) WITH ORDINALITY v (id, n)
 	LEFT JOIN events e ON e.feed = $1 AND e.id = v.id
 	LEFT JOIN pages p ON e.kind = 'page' AND p.crawl = e.crawl AND p.id = e.item
 	LEFT JOIN records r ON r.crawl = e.crawl AND r.kind = e.kind AND r.id = e.item`
 
-// Latest implements sqlsink.Database. Two records of one item in a batch have one row,
-// which is returned once.
+// Latest implements sqlsink.Database. Two records of one item in a batch share a row, which is
+// returned once.
 func (d *database) Latest(ctx context.Context, c *output.Commit, crawl, kind string, do func(line []byte) error) error {
 	feed, err := d.Feed(ctx, c.Partition, c.Created)
 	if err != nil {
@@ -46,7 +46,7 @@ func identities(c *output.Commit) [][]byte {
 	return all
 }
 
-// lines calls do with each row of a query, which is a text, as it comes.
+// lines calls do with each row of a query, which is one text, while it reads them.
 func (d *database) lines(ctx context.Context, do func(line []byte) error, query string, args ...any) error {
 	all, err := d.pool.Query(ctx, query, args...)
 	if err != nil {

@@ -18,9 +18,9 @@ func (dialect) Has(ctx context.Context, q sqlsink.Querier, name string) (has boo
 	return has, err
 }
 
-// Replace implements sqlsink.Views. Columns that are added at the end leave the view the one
-// that it is, with the rights and the views that others have made on it; it is made again
-// where a column is of another type.
+// Replace implements sqlsink.Views. Columns that are added at the end keep the view, with the
+// rights and the views that users made on it. If a column changes its type, the view is dropped and
+// created again.
 func (dialect) Replace(ctx context.Context, tx *sql.Tx, view, query string) error {
 	name := sqlsink.Quoted(view)
 	_, err := tx.ExecContext(ctx, `SAVEPOINT replacing; CREATE OR REPLACE VIEW `+name+` AS `+query)
@@ -56,7 +56,7 @@ func (dialect) JoinOne(as, query string) string {
 	return `LEFT JOIN LATERAL (` + query + `) ` + as + ` ON true`
 }
 
-// Value implements sqlsink.Views. A cast is tried only of what it cannot fail for: an error
+// Value implements sqlsink.Views. It casts only values for which the cast cannot fail: an error
 // would end the whole query.
 func (dialect) Value(column string, f format.Column) string {
 	key := sqlsink.Literal(f.Name)

@@ -18,7 +18,7 @@ func (d *database) Commit(ctx context.Context, b *sqlsink.Batch, at output.Hook)
 	if err != nil {
 		return "", d.Explain(err)
 	}
-	defer func() { _ = tx.Rollback() }() // after a commit it does nothing
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
 	w := &batch{tx: tx, Batch: b, at: at, dialect: d.Dialect}
 	mark, err := w.write(ctx, d.Writer)
 	if err == nil {
@@ -33,7 +33,7 @@ func (d *database) Commit(ctx context.Context, b *sqlsink.Batch, at output.Hook)
 	return mark, d.Explain(err)
 }
 
-// batch is a batch on its way into the tables.
+// batch is a batch that is written to the tables.
 type batch struct {
 	*sqlsink.Batch
 	tx      *sql.Tx
@@ -41,7 +41,7 @@ type batch struct {
 	dialect sqlsink.Dialect
 }
 
-// write sends the entry first: its key says whether there is anything to do.
+// write inserts the entry first: its key shows whether the batch was committed already.
 func (b *batch) write(ctx context.Context, writer string) (mark string, err error) {
 	if err := b.at.At(sqlsink.StepBegun); err != nil {
 		return "", err
@@ -70,8 +70,9 @@ func (b *batch) entry(ctx context.Context, writer string) (mark string, err erro
 	return mark, err
 }
 
-// insert inserts rows into a table, or does with those that are there what the conflict clause says. A statement for
-// one row is short, and is not interrupted: the driver would start a goroutine for each.
+// insert inserts rows into a table, with a conflict clause for existing rows. Statements for one
+// row are short, so it does not let the context interrupt them: the driver would start a goroutine
+// for each.
 func (b *batch) insert(ctx context.Context, table string, columns []string, all []*sqlsink.Row, conflict string,
 	values func(sqlsink.Dialect, *sqlsink.Row) []any,
 ) error {
@@ -139,7 +140,7 @@ func (b *batch) Texts(ctx context.Context, query string, args ...any) (all []str
 	return all, rows.Err()
 }
 
-// pages are counted where there is none yet, and updated where there is one that is not newer.
+// pages writes pages, counts the new ones, and updates existing ones that are not newer.
 func (b *batch) pages(ctx context.Context, w *sqlsink.Wave) error {
 	if err := b.countNew(ctx, w.Pages); err != nil {
 		return err
@@ -165,8 +166,8 @@ func (b *batch) countNew(ctx context.Context, pages []*sqlsink.Row) error {
 	return errors.Join(err, st.Close())
 }
 
-// replayed deletes the records of a visit that a replay has parsed again, except those of this batch, and those
-// whose generation is unknown since they are nested too deep. Their events stay.
+// replayed deletes the records of a visit that a replay has parsed again, except those of this
+// batch, and those that are nested too deep to have a readable generation. Their events stay.
 func (b *batch) replayed(ctx context.Context, w *sqlsink.Wave) error {
 	const replaced = ` records WHERE url = ?1 AND crawl = ?2 AND kind NOT IN ('gone', 'visit') AND visit = ?3
 		AND (place IS NOT NULL OR key IS NOT NULL) AND iif(json_valid(data), coalesce(data ->> '$.generation', ''), ?4) <> ?4 AND commit_id <> ?5`

@@ -10,14 +10,13 @@ import (
 	"seine/internal/output/sqlsink"
 )
 
-// of is an event of a commit with its row.
+// of joins an event of a commit with its row.
 const of = `FROM events e
 	LEFT JOIN pages p ON e.kind = 'page' AND p.crawl = e.crawl AND p.id = e.item
 	LEFT JOIN records r ON r.crawl = e.crawl AND r.kind = e.kind AND r.id = e.item
 	WHERE e.feed = ? AND e.id = ?`
 
-// eachEvent runs a query with the feed and the identity of each record of c, the last
-// one first.
+// eachEvent runs a query with the feed and the identity of each record of c, from last to first.
 func (d *database) eachEvent(ctx context.Context, c *output.Commit, query string, do func(*sql.Row) error) error {
 	feed, err := d.Feed(ctx, c.Partition, c.Created)
 	if err != nil {
@@ -41,8 +40,8 @@ func (d *database) eachEvent(ctx context.Context, c *output.Commit, query string
 	return nil
 }
 
-// Latest implements sqlsink.Database. Two records of one item in a batch have one row,
-// which is returned once.
+// Latest implements sqlsink.Database. Two records of one item in a batch share a row, which is
+// returned once.
 func (d *database) Latest(ctx context.Context, c *output.Commit, crawl, kind string, do func(line []byte) error) error {
 	var lines [][]byte
 	told := make(map[string]bool)

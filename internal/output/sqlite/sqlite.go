@@ -1,11 +1,10 @@
-// Package sqlite is a file of SQLite as a place for output. Package sqlsink has the
-// argument why nothing is lost and nothing comes twice.
+// Package sqlite writes output to an SQLite file. Package sqlsink explains why no record is lost or
+// stored twice.
 //
-// The file is in WAL mode, where the end of a transaction is one record at the end
-// of the log, which is synced before it is reported (synchronous = FULL). Several
-// processes of one machine may write; one transaction at a time has the file, and
-// the others wait for it. A frozen process that has it keeps the others out until
-// it thaws or ends.
+// The file is in WAL mode, where a transaction ends with one record at the end of the log, which is
+// synced before the commit is reported (synchronous = FULL). Several processes of one machine may
+// write. One transaction at a time holds the file, and the others wait for it. A frozen process
+// that holds it blocks the others until it resumes or ends.
 package sqlite
 
 import (
@@ -29,16 +28,16 @@ import (
 	"seine/internal/output/sqlsink"
 )
 
-// Scheme begins what names a file.
+// Scheme is the prefix of a destination in an SQLite file.
 const Scheme = "sqlite:"
 
-// Is reports whether out names a file of SQLite.
+// Is reports whether out is an SQLite file.
 func Is(out string) bool { return strings.HasPrefix(out, Scheme) }
 
-// File returns the file that out names.
+// File returns the file name in out.
 func File(out string) string { return strings.TrimPrefix(out, Scheme) }
 
-// Validate says what is wrong with out.
+// Validate returns an error if out is invalid.
 func Validate(out string) error {
 	file := File(out)
 	switch {
@@ -60,14 +59,13 @@ var migrations = sqlsink.Migrations(files)
 // application marks a file as Seine's, in its header: "SEIN".
 const application = 0x5345494e
 
-// busyWait is how long a transaction waits for those of other processes, which may be people with a shell.
+// busyWait is how long a transaction waits for those of other processes, such as a person's shell.
 const busyWait = time.Minute
 
-// database is a file as one writer has it.
+// database is the file of one writer.
 type database struct{ sqlsink.Tables }
 
-// Open makes sure that the writer called name, of the source from, can write to the
-// file that out names.
+// Open makes sure that the named writer, of the source from, can write to the file out.
 func Open(out, name, from string, log *slog.Logger, h output.Hook) (*sqlsink.Sink, error) {
 	d, err := create(out, func(d *database) error { return d.Register(context.Background(), name, from) })
 	if err != nil {
@@ -76,7 +74,7 @@ func Open(out, name, from string, log *slog.Logger, h output.Hook) (*sqlsink.Sin
 	return sqlsink.NewSink(out, from, d, log, h), nil
 }
 
-// OpenTemporary opens a file of this process alone, which need not survive a crash.
+// OpenTemporary opens a file that only this process uses and that need not survive a crash.
 func OpenTemporary(out string, log *slog.Logger) (*sqlsink.Sink, error) {
 	d, err := create(out, func(d *database) error {
 		_, err := d.DB.Exec(`PRAGMA synchronous = OFF; PRAGMA cache_size = -65536`)
@@ -88,8 +86,8 @@ func OpenTemporary(out string, log *slog.Logger) (*sqlsink.Sink, error) {
 	return sqlsink.NewSink(out, sqlsink.FromRecords, d, log, nil), nil
 }
 
-// SetRuns stores the figures of runs in the file that out names, in one transaction. It
-// creates missing tables.
+// SetRuns stores the figures of runs in the file out, in one transaction. It creates missing
+// tables.
 func SetRuns(ctx context.Context, out string, runs []sqlsink.Run) error {
 	d, err := create(out, func(d *database) error { return d.SetRuns(ctx, runs) })
 	if err != nil {
@@ -98,7 +96,8 @@ func SetRuns(ctx context.Context, out string, runs []sqlsink.Run) error {
 	return d.Close()
 }
 
-// create opens a file, and makes it and its tables if need be. Then it calls begin. Its errors begin with out.
+// create opens a file, creates it and its tables if needed, and calls begin. Its errors begin with
+// out.
 func create(out string, begin func(*database) error) (*database, error) {
 	if _, err := os.Stat(filepath.Dir(File(out))); err != nil {
 		return nil, fmt.Errorf("%s: the directory of the file must exist: %w", out, err)
@@ -123,8 +122,8 @@ func create(out string, begin func(*database) error) (*database, error) {
 	return d, nil
 }
 
-// connect opens a file with one connection: writers of one process would only wait
-// for each other in the file.
+// connect opens a file with one connection: several writers in one process would only wait for each
+// other.
 func connect(file, mode string) (*database, error) {
 	abs, err := filepath.Abs(file)
 	if err != nil {
@@ -142,8 +141,8 @@ func connect(file, mode string) (*database, error) {
 	return &database{sqlsink.Tables{Dialect: dialect{}, DB: db, Migrations: migrations}}, nil
 }
 
-// Read returns the log of the writer called name in a file, or of that of records if
-// name is empty.
+// Read returns the log of the named writer in a file. If name is empty, it returns the log of the
+// writer of records.
 func Read(out, name string) (output.Log, error) {
 	d, err := read(out, name)
 	if err != nil {
@@ -162,13 +161,13 @@ func Writers(out string) ([]string, error) {
 	return names, errors.Join(err, d.Close())
 }
 
-// read opens a file to read it.
+// read opens a file for reading.
 func read(out, name string) (*database, error) {
 	file := File(out)
 	if _, err := os.Stat(file); err != nil {
 		return nil, err
 	}
-	d, err := connect(file, "rw") // a reader of WAL needs to write beside the file
+	d, err := connect(file, "rw") // a reader in WAL mode writes files beside this one
 	if err != nil {
 		return nil, err
 	}
@@ -178,10 +177,10 @@ func read(out, name string) (*database, error) {
 	return d, nil
 }
 
-// dialect is what SQLite does in its own way.
+// dialect implements the parts of sqlsink that are specific to SQLite.
 type dialect struct{}
 
-// Version implements sqlsink.Dialect. It returns an error for a file that is something else.
+// Version implements sqlsink.Dialect. It returns an error for a database of another program.
 func (dialect) Version(ctx context.Context, q sqlsink.Querier) (int, error) {
 	var version, app, tables int
 	err := q.QueryRowContext(ctx, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
@@ -198,13 +197,13 @@ func (dialect) SetVersion(ctx context.Context, tx *sql.Tx, v int) error {
 	return err
 }
 
-// Lock implements sqlsink.Dialect. A transaction has the file to itself.
+// Lock implements sqlsink.Dialect. A transaction already locks the file.
 func (dialect) Lock(context.Context, *sql.Tx) error { return nil }
 
 // Mark implements sqlsink.Dialect.
 func (dialect) Mark() string { return `octet_length(entry) || '.' || committed_at` }
 
-// timeLayout is of one length, so that times sort as text does.
+// timeLayout has a fixed length, so that times sort as text.
 const timeLayout = "2006-01-02T15:04:05.000000000Z"
 
 func stamp(t time.Time) string { return t.UTC().Format(timeLayout) }
@@ -229,8 +228,8 @@ func (dialect) Visits() string {
 // NewID implements sqlsink.Dialect.
 func (dialect) NewID() string { return `randomblob(16)` }
 
-// useLog switches the file to WAL mode. SQLite waits for no other process there, as it
-// holds a lock already: the switch is tried again for busyWait.
+// useLog switches the file to WAL mode. SQLite does not wait for other processes in this case,
+// since it holds a lock already. So useLog retries for busyWait.
 func (d *database) useLog(ctx context.Context) error {
 	var mode string
 	for end := time.Now().Add(busyWait); ; {
@@ -246,20 +245,20 @@ func (d *database) useLog(ctx context.Context) error {
 	}
 }
 
-// isTaken reports that a key is in use.
+// isTaken reports whether err says that a key is in use.
 func isTaken(err error) bool {
 	e, ok := errors.AsType[*driver.Error](err)
 	return ok && (e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY || e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE)
 }
 
-// isBusy reports that another process has the file.
+// isBusy reports whether err says that another process holds the file.
 func isBusy(err error) bool {
 	e, ok := errors.AsType[*driver.Error](err)
 	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// Explain implements sqlsink.Dialect. It makes of an error one that the writer knows, or a person can do something
-// about.
+// Explain implements sqlsink.Dialect. It converts errors to ones that the writer handles or that a
+// person can act on.
 func (dialect) Explain(err error) error {
 	e, ok := errors.AsType[*driver.Error](err)
 	if !ok {
@@ -280,7 +279,7 @@ func (dialect) Explain(err error) error {
 
 // Close implements sqlsink.Database.
 func (d *database) Close() error {
-	if d.Writer != "" { // the file alone is whole then, unless another process has it open
+	if d.Writer != "" { // without WAL the file is complete by itself; this fails if another process has it open
 		_, _ = d.DB.Exec(`PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE`)
 	}
 	return d.DB.Close()

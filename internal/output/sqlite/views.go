@@ -37,7 +37,7 @@ func (dialect) JoinOne(as, query string) string {
 	return `LEFT JOIN events ` + as + ` ON ` + as + `.rowid = (` + strings.Replace(query, "q.*", "q.place", 1) + `)`
 }
 
-// Value implements sqlsink.Views. A record that SQLite's JSON is too deep for has no
+// Value implements sqlsink.Views. Records that are nested too deep for SQLite's JSON have no
 // fields: an error would end the whole query.
 func (dialect) Value(column string, f format.Column) string {
 	data := `iif(json_valid(` + column + `), ` + column + `, '{}')`
@@ -55,8 +55,8 @@ func (dialect) Value(column string, f format.Column) string {
 	case f.Type == format.Bool:
 		return `CASE ` + kind + ` WHEN 'true' THEN 1 WHEN 'false' THEN 0 END`
 	case f.Type == format.Time:
-		// Of one length, so that they sort. To strftime 30 February is the 2nd of March, and
-		// "now" a time.
+		// Times have one length, so that they sort. For strftime, 30 February is 2 March, and "now"
+		// is a time.
 		day := `substr(` + value + `, 1, 10)`
 		return `CASE WHEN ` + day + ` GLOB '????-??-??' AND date(` + day + `) = ` + day + ` THEN strftime('%Y-%m-%dT%H:%M:%fZ', ` + value + `) END`
 	}

@@ -10,35 +10,35 @@ import (
 	"seine/internal/output"
 )
 
-// Batch is what one transaction adds.
+// Batch is the content of one transaction.
 type Batch struct {
 	Feed   int64
-	ID     int64 // of the commit, once its entry is sent
+	ID     int64 // of the commit, once its entry is inserted
 	Commit *output.Commit
-	Entry  []byte // the commit, as it is stored
-	Events []*Row // all rows
-	// Waves have at most one visit of a page each, later visits in later waves.
+	Entry  []byte // the encoded commit
+	Events []*Row
+	// Waves have at most one visit of a page each; later visits are in later waves.
 	Waves []*Wave
 	Hosts []Host // sorted
 }
 
-// Wave is a part of a batch whose rows are put into the tables together.
+// Wave is a part of a batch whose rows are written together.
 type Wave struct {
-	// Pages and Records are the latest row of each item. They are sorted, so that
-	// transactions which meet in several rows wait for each other and not in a ring.
+	// Pages and Records are the latest row of each item. They are sorted, so that concurrent
+	// transactions that share several rows wait for each other without a deadlock.
 	Pages, Records []*Row
-	// Visited has a row of each page that was visited, Same of each that has not changed.
+	// Visited has a row for each visited page, and Same one for each unchanged page.
 	Visited, Same []*Row
-	// Replayed has a row of each visit that a replay has parsed again. Its earlier records, perhaps of another kind
-	// or with another key, are gone.
+	// Replayed has a row for each visit that a replay has parsed again. Its earlier records,
+	// perhaps of another kind or with another key, are obsolete.
 	Replayed []*Row
 }
 
-// Host is when a host of a crawl was seen.
+// Host is the time range in which a crawl saw a host.
 type Host struct {
 	Crawl, Name string
 	First, Last time.Time
-	New         int64 // pages that were not known: the database counts them
+	New         int64 // new pages, counted by the database
 }
 
 func newBatch(feed int64, c *output.Commit, chunks []*Chunk) (*Batch, error) {
@@ -63,8 +63,9 @@ func newBatch(feed int64, c *output.Commit, chunks []*Chunk) (*Batch, error) {
 	return b, nil
 }
 
-// inWaves puts the visits of each page, and the runs of a crawl, into different lists, in the order of their times: chunks
-// have kinds apart, and an unchanged page has what was there before the next run.
+// inWaves distributes rows to waves, in the order of their times: different visits of a page, and
+// different runs of a crawl, go to different waves. Chunks separate kinds, and an unchanged page
+// keeps what it had before the next run.
 func inWaves(all []*Row) (waves [][]*Row) {
 	type last struct {
 		visit string
@@ -72,7 +73,7 @@ func inWaves(all []*Row) (waves [][]*Row) {
 	}
 	type run struct {
 		run         int64
-		first, next int // waves of the run, and of the next one
+		first, next int // waves of this run and of the next
 	}
 	pages, runs := make(map[pageKey]last), make(map[string]*run)
 	rows := slices.SortedStableFunc(slices.Values(all), func(a, b *Row) int {
@@ -149,7 +150,7 @@ func newWave(rows []*Row) *Wave {
 	return w
 }
 
-// replayedOf returns the last replay of each visit that is made again.
+// replayedOf returns the last replay of each replayed visit.
 func replayedOf(rows []*Row) map[pageKey]*Row {
 	replayed := make(map[pageKey]*Row)
 	for _, r := range rows {
@@ -201,7 +202,7 @@ func see(hosts map[[2]string]*Host, r *Row) {
 	}
 }
 
-// AddNew counts n pages of a host that were not known.
+// AddNew counts n new pages of a host.
 func (b *Batch) AddNew(crawl, host string, n int64) {
 	k := [2]string{crawl, host}
 	at, ok := slices.BinarySearchFunc(b.Hosts, k, func(h Host, k [2]string) int {

@@ -14,35 +14,34 @@ import (
 	"seine/pkg/messages"
 )
 
-// Ext is what the name of a chunk of rows ends in: that is what its content is
-// read back as.
+// Ext is the extension of a chunk of rows, as which its content is read back.
 const Ext = "jsonl"
 
-// Format is the format of chunks that are rows. No flag names it: a writer has it
-// if its output is a database.
+// Format is the format of chunks of rows. No flag names it: a writer uses it if its output is a
+// database.
 type Format struct {
-	// Columns returns what the records of a crawl and a kind have, for the view of the
-	// kind, by a spec that is no older than the revision. Without it there is none.
+	// Columns returns the columns of the records of a crawl and a kind, for the view of the kind,
+	// from a spec that is at least of revision rev. If it is nil, no views are made.
 	Columns func(crawl, kind string, rev uint64) ([]format.Column, error)
 }
 
 // Ext implements format.Format.
 func (Format) Ext() string { return Ext }
 
-// NewEncoder implements format.Format. It takes only chunks of a Sink.
+// NewEncoder implements format.Format. It accepts only chunks of a Sink.
 func (f Format) NewEncoder(w io.Writer, _ output.Group) (format.Encoder, error) {
 	c, ok := w.(*Chunk)
 	if !ok {
 		return nil, errors.New("rows are for a database")
 	}
-	if c.from != FromResults { // events have columns
+	if c.from != FromResults { // events have fixed columns
 		c.columnsOf = f.Columns
 	}
 	return encoder{c}, nil
 }
 
-// encoder hands records to a chunk as they are: a row needs the identity, which no
-// bytes of a chunk would have.
+// encoder passes records to a chunk unencoded: a row needs the record's identity, which encoded
+// bytes would lack.
 type encoder struct{ chunk *Chunk }
 
 // Append implements format.Encoder.
@@ -51,15 +50,15 @@ func (e encoder) Append(r *format.Record) error { return e.chunk.add(r) }
 // Close implements format.Encoder.
 func (e encoder) Close() error { return nil }
 
-// Chunk is some rows of one crawl and kind, in memory.
+// Chunk is a set of rows of one crawl and kind, in memory.
 type Chunk struct {
 	from  string
 	name  output.Name
 	group output.Group
 	hook  output.Hook
-	// columnsOf is Format.Columns, nil where there is no view.
+	// columnsOf is Format.Columns, or nil if there is no view.
 	columnsOf func(crawl, kind string, rev uint64) ([]format.Column, error)
-	rev       uint64 // the newest revision of the spec that a record was made by
+	rev       uint64 // newest revision of the spec among the records
 	rows      []*Row
 	sum       hash.Hash
 	size      int64
@@ -78,10 +77,11 @@ func (c *Chunk) add(r *format.Record) error {
 	return nil
 }
 
-// columns are those of its kind, by a spec that none of its records is newer than. They
-// are asked for when it is finished: the spec may change while it grows.
+// columns returns the columns of the chunk's kind, from a spec that is not older than any of its
+// records. It is called when the chunk is finished, since the spec may change while the chunk
+// grows.
 func (c *Chunk) columns() ([]format.Column, error) {
-	if c.columnsOf == nil || c.group.Kind == messages.KindVisit { // which has no items
+	if c.columnsOf == nil || c.group.Kind == messages.KindVisit { // visits have no items
 		return nil, nil
 	}
 	columns, err := c.columnsOf(c.group.Crawl, c.group.Kind, c.rev)
@@ -91,12 +91,12 @@ func (c *Chunk) columns() ([]format.Column, error) {
 	return columns, nil
 }
 
-// Write implements output.Chunk. Bytes are no rows.
+// Write implements output.Chunk. It fails, since bytes are not rows.
 func (c *Chunk) Write([]byte) (int, error) {
 	return 0, errors.New("a database takes records, not bytes: its format is rows.Format")
 }
 
-// Finish implements output.Chunk. Its rows are durable with the commit.
+// Finish implements output.Chunk. The rows become durable with the commit.
 func (c *Chunk) Finish() (output.File, error) {
 	c.done(c)
 	f := output.File{

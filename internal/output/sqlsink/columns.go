@@ -6,8 +6,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Page are the columns of a page beside those that every row has; nil is what its
-// record does not say.
+// Page has the columns of a page besides those that every row has. Fields that its record lacks are
+// nil.
 type Page struct {
 	ContentType *string `json:"content_type"`
 	Title       *string `json:"title"`
@@ -21,10 +21,10 @@ type Page struct {
 	Referrer    *string `json:"referrer"`
 }
 
-// Page reads the columns of a page.
+// Page decodes the columns of a page.
 func (r *Row) Page() *Page {
 	var p Page
-	_ = decode(r.Data, &p) // it was read before
+	_ = decode(r.Data, &p) // newRow has decoded it before
 	for _, s := range []*string{p.ContentType, p.Title, p.Description, p.Canonical, p.Language, p.Charset, p.Text, p.Referrer} {
 		if s != nil {
 			*s = clean(*s)
@@ -33,7 +33,7 @@ func (r *Row) Page() *Page {
 	return &p
 }
 
-// Outcome are the columns of the result of a request, which its event has.
+// Outcome has the columns of the result of a request, which are in its event.
 type Outcome struct {
 	Attempt   *int32  `json:"attempt"`
 	Class     *string `json:"class"`
@@ -50,13 +50,13 @@ type Outcome struct {
 	} `json:"timings"`
 }
 
-// Outcome reads the columns of a result; those of a record are all nil.
+// Outcome decodes the columns of a result. They are all nil for a record.
 func (r *Row) Outcome() *Outcome {
 	var o Outcome
 	if r.Table != Results {
 		return &o
 	}
-	_ = decode(r.Data, &o) // it was read before
+	_ = decode(r.Data, &o) // newRow has decoded it before
 	for _, s := range []*string{o.Class, o.Error, o.Detail} {
 		if s != nil {
 			*s = clean(*s)
@@ -65,7 +65,7 @@ func (r *Row) Outcome() *Outcome {
 	return &o
 }
 
-// Columns of the tables, in the order of the values that a Batch returns for a row.
+// Columns of the tables, in the order of the values that the methods of Batch return.
 var (
 	EventColumns = []string{
 		"feed", "id", "commit_id", "crawl", "kind", "item", "url", "visit", "fetched_at", "status", "class", "attempt", "error",
@@ -83,8 +83,9 @@ var (
 	}
 )
 
-// Upsert is what an INSERT into pages or records does with a row that is there, if that is not newer. Table is
-// the name of the table in it, key the number of columns of its primary key.
+// Upsert returns the conflict clause of an INSERT into pages or records: it updates an existing row
+// that is not newer. table is the name of the table in the statement, key the number of columns of
+// its primary key.
 func Upsert(table string, columns []string, key int) string {
 	set := columns[key+2:]
 	return `ON CONFLICT (` + strings.Join(columns[:key], ", ") + `) DO UPDATE SET
@@ -130,7 +131,7 @@ func (b *Batch) RecordValues(d Dialect, r *Row) []any {
 	}
 }
 
-// orNil returns nil for what is not told.
+// orNil returns nil for an empty text.
 func orNil(s string) *string {
 	if s == "" {
 		return nil
@@ -138,7 +139,7 @@ func orNil(s string) *string {
 	return &s
 }
 
-// TableOf names the table that has the records of a kind, or the view of it.
+// TableOf returns the table or view with the records of a kind.
 func TableOf(kind string) string {
 	if kind == messages.KindPage {
 		return "pages"

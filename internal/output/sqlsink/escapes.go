@@ -6,8 +6,8 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// MendEscapes replaces in JSON what databases refuse, or end a text at, and strings can only have as escapes: U+0000 and lone
-// surrogates.
+// MendEscapes replaces the escapes for U+0000 and lone surrogates in JSON: databases reject them or
+// end a text there. Strings can contain these characters only as escapes.
 func MendEscapes(data []byte) []byte {
 	if !bytes.Contains(data, []byte(`\u`)) {
 		return data

@@ -10,15 +10,15 @@ import (
 	"seine/pkg/messages"
 )
 
-// Choice says which items of a database are read. Empty is all.
+// Choice selects the items to read. The zero value selects all.
 type Choice struct {
 	Crawl, Kind string
-	Run         *int64 // of changes: those of this run
-	LastRun     bool   // of changes: those of the newest run of each crawl
+	Run         *int64 // of changes: only those of this run
+	LastRun     bool   // of changes: only those of the newest run of each crawl
 }
 
-// EachItem calls do with the latest record of each item that is there, as JSON: of records with a key one for each
-// key, else those of the last visit of their page.
+// EachItem calls do with the latest record of each existing item, as JSON: for records with a key
+// one for each key, otherwise those of the last visit of their page.
 func (s *Sink) EachItem(c Choice, do func(crawl string, line []byte) error) error {
 	return s.lines(do, `SELECT crawl, line FROM (
 		SELECT crawl, 'page' AS kind, CAST(record AS text) AS line, fetched_at, url, '' AS key, 0 AS place FROM pages WHERE gone_at IS NULL
@@ -27,7 +27,7 @@ func (s *Sink) EachItem(c Choice, do func(crawl string, line []byte) error) erro
 		c.Crawl, c.Kind)
 }
 
-// change is a row of the changes.
+// change is a row of a changes view.
 type change struct {
 	crawl, kind, what string
 	url               sql.NullString
@@ -36,8 +36,8 @@ type change struct {
 	names, was, now   []byte
 }
 
-// EachChange calls do with what each visit has found of each item, as JSON, by time. The query is that of the views, for all
-// kinds.
+// EachChange calls do with what each visit found of each item, as JSON, by time. The query is that
+// of the views, for all kinds.
 func (s *Sink) EachChange(c Choice, do func(crawl string, line []byte) error) error {
 	ctx, cancel := within(readTime)
 	defer cancel()
@@ -68,7 +68,8 @@ func runOf(run *int64) int64 {
 	return *run
 }
 
-// line is the change as JSON: the item, what changed, the former values of what changed, and its record.
+// line returns the change as JSON: the item, the changed fields, their former values, and the
+// record.
 func (r *change) line() []byte {
 	o := jsontext.Object{}
 	o.Text("kind", r.kind)
@@ -89,10 +90,10 @@ func (r *change) line() []byte {
 	return o.End()
 }
 
-// membersOf is an object with some members of another.
+// membersOf returns an object with some members of another.
 func membersOf(text []byte, names []string) []byte {
 	var all map[string]json.RawMessage
-	_ = jsontext.Unmarshal(text, &all) // empty for what is no object
+	_ = jsontext.Unmarshal(text, &all) // stays empty if text is not an object
 	var o jsontext.Object
 	for _, name := range names {
 		if value, has := all[name]; has {
@@ -102,11 +103,11 @@ func membersOf(text []byte, names []string) []byte {
 	return o.End()
 }
 
-// timeOf returns a time as databases have it: SQLite as text.
+// timeOf returns a time as scanned from a database. SQLite returns text.
 func timeOf(at any) time.Time {
 	t, _ := at.(time.Time)
 	if text, is := at.(string); is {
-		t, _ = time.Parse(time.RFC3339Nano, text) // the table has no other
+		t, _ = time.Parse(time.RFC3339Nano, text) // the table has no other layout
 	}
 	return t.UTC()
 }

@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// ErrNewer is returned for tables that a newer build of Seine has made.
+// ErrNewer is returned for tables of a newer build of Seine.
 var ErrNewer = errors.New("its tables are those of a newer build of Seine")
 
-// Migration brings the tables from the version before to its own.
+// Migration changes the tables from the previous version to its own.
 type Migration struct {
 	Version int
 	SQL     string
 }
 
-// Migrations reads the migrations of a database, which are files named
-// "migrations/1_what_for.sql" and so on, without a gap.
+// Migrations reads the migrations of a database: files named "migrations/1_what_for.sql" and so on,
+// numbered without gaps.
 func Migrations(files fs.FS) []Migration {
 	entries, err := fs.ReadDir(files, "migrations")
 	if err != nil {
@@ -40,16 +40,17 @@ func Migrations(files fs.FS) []Migration {
 	return all
 }
 
-// ErrNoTables is returned for a database in which no writer has begun.
+// ErrNoTables is returned for a database that no writer has used.
 var ErrNoTables = errors.New("has no tables of Seine")
 
-// Migrate brings the tables to the last version, in one transaction. Where they are of that version it changes nothing.
+// Migrate migrates the tables to the last version, in one transaction. If they have that version it
+// changes nothing.
 func (t *Tables) Migrate(ctx context.Context) error {
 	if missing, err := t.missing(ctx, t.DB); err != nil || len(missing) == 0 {
 		return err
 	}
 	return t.change(ctx, func(tx *sql.Tx) error {
-		missing, err := t.missing(ctx, tx) // others may have made them before the lock
+		missing, err := t.missing(ctx, tx) // another process may have migrated them before this one got the lock
 		if err != nil || len(missing) == 0 {
 			return err
 		}
@@ -65,7 +66,8 @@ func (t *Tables) Migrate(ctx context.Context) error {
 	})
 }
 
-// missing returns the migrations that the tables lack. It refuses tables that this build does not know.
+// missing returns the migrations that the tables lack. It returns an error for tables of a newer
+// version.
 func (t *Tables) missing(ctx context.Context, q Querier) ([]Migration, error) {
 	have, err := t.Version(ctx, q)
 	switch {

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// origin knows whether the database has crawls of another stream, whose rows those of this
-// one replace if a crawl has the same name.
+// origin records whether the database has crawls of another stream. The rows of a crawl with the
+// same name would be replaced.
 type origin struct {
 	lock   sync.Mutex
 	looked bool
 	isNew  bool            // the database has nothing of this stream yet
-	seen   map[string]bool // crawls that this process has looked for
+	seen   map[string]bool // crawls that this process has checked
 }
 
-// learnOrigin looks whether the database knows the stream that began at created.
+// learnOrigin checks once whether the database knows the stream that began at created.
 func (s *Sink) learnOrigin(ctx context.Context, created time.Time) error {
 	s.origin.lock.Lock()
 	defer s.origin.lock.Unlock()
@@ -27,8 +27,8 @@ func (s *Sink) learnOrigin(ctx context.Context, created time.Time) error {
 	return err
 }
 
-// warnOfOthers says of crawls that come for the first time, from a new stream, that the
-// database has one of the name. What cannot be asked holds up no record.
+// warnOfOthers logs a warning for each crawl of a new stream whose name the database already has.
+// Its own errors are ignored.
 func (s *Sink) warnOfOthers(ctx context.Context, chunks []*Chunk) {
 	s.origin.lock.Lock()
 	defer s.origin.lock.Unlock()

@@ -16,70 +16,71 @@ import (
 	"seine/pkg/messages"
 )
 
-// Sources that a database takes, as --from has them.
+// Sources that a database accepts, as values of --from.
 const (
 	FromRecords = format.FromRecords
 	FromResults = "results"
 )
 
-// Table is where the latest state of a row is.
+// Table is the table that has the latest state of a row.
 type Table int
 
 // Tables.
 const (
 	Pages   Table = iota
-	Records       // of rules, and what is no page
-	Results       // in events alone
+	Records       // of rules, and everything that is not a page
+	Results       // only in events
 )
 
 // ID identifies a row in its table.
 type ID [16]byte
 
-// hashed returns the ID for a name of some sort.
+// hashed returns the ID of a name of a sort.
 func hashed(sort, name string) ID {
 	sum := sha256.Sum256([]byte(sort + "\x00" + name))
 	return ID(sum[:16])
 }
 
-// Identity returns what an entry of the log has of a record's Nats-Msg-Id.
+// Identity returns the identity that the log keeps of a Nats-Msg-Id.
 func Identity(msgID string) []byte {
 	sum := sha256.Sum256([]byte(msgID))
 	return sum[:output.IdentitySize]
 }
 
-// Row is a record on its way into the tables.
+// Row is a record to be written to the tables.
 type Row struct {
-	Identity ID // of the record, as the entry of the log has it
+	Identity ID // of the record, as in the entry of the log
 	Table    Table
 	Crawl    string
 	Kind     string
-	// Item is what the record is the latest of: a page, or a record that has a key,
-	// or a place on its page.
+	// Item identifies what the row is the latest state of: a page, a record with a key, or a
+	// position on its page.
 	Item    ID
-	Key     string // of a record; "" if it has none
-	Ordinal int    // of a record without a key: its place on its page, from 0; -1 if unknown
-	URL     string // "" if it is not told
+	Key     string // of a record; "" if none
+	Ordinal int    // position of a record without a key on its page, from 0; -1 if unknown
+	URL     string // "" if unknown
 	Host    string // of the URL; "" if it is not canonical
 	Visit   string
 	Round   int64
-	// Run is when the run of the visit was due, in Unix seconds; of a record without a run, the round.
+	// Run is when the run of the visit was due, in Unix seconds, or the round for a record without
+	// a run.
 	Run int64
-	// Digest is of the fields, without what differs from visit to visit.
+	// Digest is the digest of the fields, without those that differ from visit to visit.
 	Digest [16]byte
-	// Event is the record as its event has it: without the long texts of pages.
+	// Event is the record as stored in its event: without the long texts of pages.
 	Event []byte
-	// Generation is the replay that the record was made in; "" if it was made at the visit.
+	// Generation is the replay that made the record, or "" if the visit made it.
 	Generation string
-	// FetchedAt is when the record says that its page was fetched, or the request
-	// begun; else when the stream took it.
+	// FetchedAt is when the page was fetched or the request began, according to the record. If the
+	// record lacks it, it is when the message was stored in the stream.
 	FetchedAt   time.Time
 	Status      *int32 // of a page or a result
 	DuplicateOf string
-	Data        []byte // the record, valid JSON
+	Data        []byte // the record, as valid JSON
 }
 
-// head is what of a record is read when it comes. The rest of a page waits in its
-// text until it is written.
+// head has the fields of a record that are decoded on arrival. The other fields of a page are
+// decoded when it is written.
 type head struct {
 	URL         string `json:"url"`
 	FetchedAt   string `json:"fetched_at"`
@@ -92,8 +93,8 @@ type head struct {
 	DuplicateOf string `json:"duplicate_of"`
 }
 
-// newRow reads a record of a crawl. What of it is not of the type that it should be
-// is as if it were not there: only the text itself is complete in any case.
+// newRow decodes a record of a crawl. It ignores fields of the wrong type. Only the text itself is
+// kept in any case.
 func newRow(from, crawl string, rec *format.Record) *Row {
 	r := &Row{Identity: ID(Identity(rec.ID)), Crawl: crawl, Kind: rec.Kind, Ordinal: -1, FetchedAt: rec.Stored}
 	var h head
@@ -111,10 +112,10 @@ func newRow(from, crawl string, rec *format.Record) *Row {
 	}
 	r.classify(from, rec.ID)
 	if r.Table == Records && r.Kind != messages.KindPage && !r.isOfAbsence() {
-		r.Status = nil // it is a field of a rule, which may mean anything
+		r.Status = nil // here it is a field of a rule, with any meaning
 	}
 	if r.Kind == messages.KindVisit && h.Same {
-		r.Table = Results // it is in no table
+		r.Table = Results // events only
 	}
 	if r.Run = r.Round; h.Run != nil {
 		r.Run = *h.Run
@@ -128,8 +129,8 @@ func newRow(from, crawl string, rec *format.Record) *Row {
 // maxInEvent bounds a field of a page in its event, in bytes.
 const maxInEvent = 1000
 
-// digest sets the digest and the record of the event. The digest of a long field of a page takes its place in both, so
-// that a change of it is seen.
+// digest sets the digest and the event's record. A long field of a page is replaced by its hash in
+// both, so that a change is noticed.
 func (r *Row) digest() {
 	skipped := ofVisit(r.Kind)
 	all, fields := make([]byte, 1, 512), make([]byte, 0, 512)
@@ -172,8 +173,8 @@ func ofVisit(kind string) []string {
 	return recordOfVisit
 }
 
-// readInto decodes what it can of data, and returns a copy of it, or of what is no
-// JSON its text as a JSON string.
+// readInto decodes as much as possible of data, and returns a copy of it. If data is not JSON, it
+// returns the text as a JSON string.
 func readInto(v any, data []byte) []byte {
 	if decode(data, v) != nil {
 		return jsontext.AppendString(nil, clean(string(data)))
@@ -181,12 +182,12 @@ func readInto(v any, data []byte) []byte {
 	return append([]byte(nil), data...)
 }
 
-// clean makes a text one that every database takes.
+// clean replaces characters that some databases reject.
 func clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// classify finds out the row's table, and what it is the latest of there.
+// classify sets the row's table and its item there.
 func (r *Row) classify(from, id string) {
 	visit, rest := visitOf(r.Crawl, id)
 	_, r.Generation, _ = strings.Cut(clean(id), "@")
@@ -196,7 +197,7 @@ func (r *Row) classify(from, id string) {
 	r.Round = int64(visit.Round)
 	if visit.IsZero() && visit.UnmarshalText([]byte(r.Visit)) == nil {
 		r.Round = int64(visit.Round)
-		visit = messages.Visit{} // it is not what the identity is made of
+		visit = messages.Visit{} // the identity is not derived from it
 	}
 	switch {
 	case from == FromResults:
@@ -205,7 +206,7 @@ func (r *Row) classify(from, id string) {
 		r.Table, r.Item = Pages, ID(visit.URL)
 	case r.Kind == messages.KindPage && visit.IsZero() && r.Host != "":
 		r.Table, r.Item = Pages, ID(messages.HashURL(r.URL))
-	case r.isOfAbsence() && r.URL != "": // the latest of the page
+	case r.isOfAbsence() && r.URL != "": // latest of the page
 		r.Table, r.Item = Records, pageItem(r)
 	case r.Key != "":
 		r.Table, r.Item = Records, hashed("key", r.Key)
@@ -221,9 +222,9 @@ func (r *Row) classify(from, id string) {
 // pageItem identifies the page of a row.
 func pageItem(r *Row) ID { return ID(messages.HashURL(r.URL)) }
 
-// visitOf returns the visit that an identity begins with, and what follows it. The
-// visit is zero if the identity is not one of Seine's. It is the same in each
-// generation, so that the latest of them is in the row.
+// visitOf returns the visit at the beginning of a message ID, and the rest of the ID. The visit is
+// zero if the ID is not Seine's. It is the same in each generation, so that the row has the latest
+// generation.
 func visitOf(crawl, id string) (v messages.Visit, rest string) {
 	s, ok := strings.CutPrefix(messages.FirstGeneration(id), crawl+".")
 	parts := strings.SplitN(s, ".", 3)
@@ -236,7 +237,7 @@ func visitOf(crawl, id string) (v messages.Visit, rest string) {
 	return v, rest
 }
 
-// isOlder reports whether o must not be replaced by r.
+// isOlder reports whether r is older than o, which it must not replace then.
 func (r *Row) isOlder(o *Row) bool {
 	if !r.FetchedAt.Equal(o.FetchedAt) {
 		return r.FetchedAt.Before(o.FetchedAt)
@@ -244,16 +245,17 @@ func (r *Row) isOlder(o *Row) bool {
 	return r.Round < o.Round
 }
 
-// isOfVisit reports whether a row has what a visit found of a page. The record of a page may lack the visit.
+// isOfVisit reports whether a row is the result of a visit of a page. The record of a page may lack
+// the visit.
 func (r *Row) isOfVisit() bool {
 	return r.Table != Results && r.URL != "" && (r.Visit != "" || r.Table == Pages)
 }
 
-// isOfAbsence reports whether a row says that a visit has found no records of a page.
+// isOfAbsence reports whether a row states that a visit found no records of a page.
 func (r *Row) isOfAbsence() bool { return r.Kind == messages.KindGone || r.Kind == messages.KindVisit }
 
-// isSame reports whether a row says that a page is as it was.
+// isSame reports whether a row states that a page is unchanged.
 func (r *Row) isSame() bool { return r.Kind == messages.KindVisit && r.Table == Results }
 
-// isOfRule reports whether a row is one of those that a rule makes of a page.
+// isOfRule reports whether a row is one that a rule makes from a page.
 func (r *Row) isOfRule() bool { return r.Table == Records && (r.Key != "" || r.Ordinal >= 0) }

@@ -16,16 +16,16 @@ import (
 	"seine/internal/output"
 )
 
-// Timeouts of queries of a database. A connection that is cut fails at once;
-// these are for one that is silent.
+// Timeouts of database queries. A connection that is cut fails at once; these are for one that is
+// silent.
 const (
 	askTime    = time.Minute
 	commitTime = 2 * time.Minute
-	// readTime bounds what is as long as the output is large.
+	// readTime is for queries whose duration depends on the size of the output.
 	readTime = 24 * time.Hour
 )
 
-// Sink is a database as a place for output.
+// Sink is an output destination in a database.
 type Sink struct {
 	out    string // without secrets
 	from   string
@@ -38,11 +38,11 @@ type Sink struct {
 	views     map[string]described // by crawl and kind
 
 	origin origin
-	late   atomic.Int32 // how many commits took longer than their bound
+	late   atomic.Int32 // commits that exceeded their timeout
 }
 
-// NewSink returns the sink of a writer of the source called from. Errors name its place
-// by out, which must have no secrets.
+// NewSink returns the sink of a writer of the source from. Errors contain out, so it must have no
+// secrets.
 func NewSink(out, from string, db Database, log *slog.Logger, h output.Hook) *Sink {
 	return &Sink{out: out, from: from, db: db, tables: db.SharedTables(), log: log, hook: h}
 }
@@ -51,8 +51,7 @@ func within(d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), d)
 }
 
-// OpenPartition implements output.Sink. It never returns output.ErrHeld, and has nothing to
-// remove.
+// OpenPartition implements output.Sink. It never returns output.ErrHeld, and has nothing to remove.
 func (s *Sink) OpenPartition(p int, created time.Time) (output.Partition, []output.Ref, error) {
 	ctx, cancel := within(askTime)
 	defer cancel()
@@ -71,8 +70,8 @@ func (s *Sink) OpenPartition(p int, created time.Time) (output.Partition, []outp
 	return &partition{sink: s, feed: feed}, refs, nil
 }
 
-// placeFeed is the partition of a feed that is none: its time of creation is the name
-// of the place, of which there is one for each writer.
+// placeFeed is the partition number of a pseudo-feed, one for each writer, whose creation time is
+// the ID of the destination.
 const placeFeed = -1
 
 // PlaceID implements output.Place.
@@ -130,8 +129,8 @@ func (s *Sink) Read(r output.Ref) (*output.Commit, error) {
 	return c, nil
 }
 
-// Open implements output.Log. Of a commit it has the records that are still the
-// latest, each as it is in its row.
+// Open implements output.Log. It returns the records of a commit that are still the latest, as they
+// are in their rows.
 func (s *Sink) Open(f output.File) (io.ReadCloser, error) {
 	n, _, ok := output.ParseName(path.Base(f.Path))
 	if !ok {
@@ -143,7 +142,7 @@ func (s *Sink) Open(f output.File) (io.ReadCloser, error) {
 	}
 	ctx, cancel := within(commitTime)
 	defer cancel()
-	var b bytes.Buffer // it is no more than a batch
+	var b bytes.Buffer // not larger than a batch
 	err = s.db.Latest(ctx, c, f.Crawl, f.Kind, func(line []byte) error {
 		b.Write(line)
 		return b.WriteByte('\n')
@@ -151,8 +150,8 @@ func (s *Sink) Open(f output.File) (io.ReadCloser, error) {
 	return io.NopCloser(&b), err
 }
 
-// VerifyCommit implements output.Verifier: every record of c has its event, and each
-// of these its row.
+// VerifyCommit implements output.Verifier: every record of c must have an event, and each of these
+// a row.
 func (s *Sink) VerifyCommit(c *output.Commit, deleted int) error {
 	ctx, cancel := within(commitTime)
 	defer cancel()
@@ -186,14 +185,14 @@ func (s *Sink) lines(do func(crawl string, line []byte) error, query string, arg
 	}, query, args...)
 }
 
-// Close ends all connections.
+// Close closes all connections.
 func (s *Sink) Close() error { return s.db.Close() }
 
 // partition is a partition of a Sink.
 type partition struct {
 	sink *Sink
 	feed int64
-	done []*Chunk // finished, and not committed
+	done []*Chunk // finished, but not committed
 }
 
 // Read implements output.Partition.
@@ -210,7 +209,7 @@ func (p *partition) Create(n output.Name, g output.Group, _ string) (output.Chun
 	return newChunk(p.sink.from, n, g, p.sink.hook, func(c *Chunk) { p.done = append(p.done, c) }), nil
 }
 
-// prepare makes the views of what chunks have.
+// prepare creates the views of the chunks' kinds.
 func (s *Sink) prepare(chunks []*Chunk) {
 	ctx, cancel := within(askTime)
 	defer cancel()
@@ -227,7 +226,7 @@ func (p *partition) Commit(c *output.Commit) (output.Ref, error) {
 		return output.Ref{}, err
 	}
 	p.sink.prepare(chunks)
-	// After a timeout, the next try has twice the time.
+	// After a timeout, the next attempt has twice the time.
 	ctx, cancel := within(commitTime << min(p.sink.late.Load(), 5))
 	defer cancel()
 	stamp, err := p.sink.db.Commit(ctx, b, p.sink.hook)
@@ -238,7 +237,7 @@ func (p *partition) Commit(c *output.Commit) (output.Ref, error) {
 		err = p.sink.hook.At(output.StepEntryRenamed)
 	}
 	if err != nil {
-		p.sink.forgetViews() // what kept this from being written may have kept those from being made
+		p.sink.forgetViews() // the cause of this error may also have prevented views
 		return output.Ref{}, fmt.Errorf("write rows to %s: %w", p.sink.out, err)
 	}
 	return output.Ref{Name: c.Name(), Stamp: stamp}, nil

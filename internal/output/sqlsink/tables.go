@@ -13,23 +13,25 @@ import (
 	"seine/internal/output/format"
 )
 
-// Dialect is what each database says or does in its own way.
+// Dialect is the SQL dialect of a database.
 type Dialect interface {
-	// Explain adds what a person can do about an error, and output.ErrAway.
+	// Explain adds advice to an error, and output.ErrAway where it applies.
 	Explain(err error) error
-	// Version returns the version of the tables, 0 if the database has no tables of Seine.
+	// Version returns the version of the tables, or 0 if the database has no tables of Seine.
 	Version(ctx context.Context, q Querier) (int, error)
 	SetVersion(ctx context.Context, tx *sql.Tx, v int) error
 	// Lock keeps other processes from changing tables, views and names until tx ends.
 	Lock(ctx context.Context, tx *sql.Tx) error
-	// Mark is an expression whose value changes when an entry is edited. It does not read the entry.
+	// Mark is an expression whose value changes when an entry is edited. It does not read the
+	// entry.
 	Mark() string
-	// Moment is a time, and JSON a record, as the tables have them.
+	// Moment converts a time, and JSON a record, to a value of a column.
 	Moment(t time.Time) any
 	JSON(data []byte) any
-	// Visits is a query for the visits in $1, a JSON text of lists of crawl, URL, visit, time, round and run.
+	// Visits is a query for the visits in $1, a JSON list of lists of crawl, URL, visit, time,
+	// round and run.
 	Visits() string
-	// NewID is an expression for an identity that no row has.
+	// NewID is an expression for a new unique ID.
 	NewID() string
 	Views
 }
@@ -39,7 +41,8 @@ type Querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Tables are the tables of one writer in a database. They are what all databases have in common of a Database.
+// Tables are the tables of one writer in a database. They are the part of a Database that all
+// databases share.
 type Tables struct {
 	Dialect
 	DB         *sql.DB
@@ -50,7 +53,7 @@ type Tables struct {
 // SharedTables implements Database.
 func (t *Tables) SharedTables() *Tables { return t }
 
-// Register refuses a second writer of the same stream.
+// Register registers the writer. It returns an error if the stream has another writer.
 func (t *Tables) Register(ctx context.Context, writer, from string) error {
 	t.Writer = writer
 	var have string
@@ -58,7 +61,7 @@ func (t *Tables) Register(ctx context.Context, writer, from string) error {
 		return t.DB.QueryRowContext(ctx, `SELECT name FROM writers WHERE source = $1`, from).Scan(&have)
 	}
 	err := ask()
-	if errors.Is(err, sql.ErrNoRows) { // unless one that starts at the same time makes it
+	if errors.Is(err, sql.ErrNoRows) { // unless another process inserts it at the same time
 		_, err = t.DB.ExecContext(ctx, `INSERT INTO writers (name, source) VALUES ($1, $2) ON CONFLICT DO NOTHING`, writer, from)
 		if err == nil {
 			err = ask()
@@ -69,14 +72,14 @@ func (t *Tables) Register(ctx context.Context, writer, from string) error {
 		return err
 	case have == "":
 		return fmt.Errorf("has another stream of the writer %q: name this one otherwise", writer)
-	case have != writer: // two writers of one stream would write everything twice
+	case have != writer: // two writers of one stream would write all records twice
 		return fmt.Errorf("belongs to the writer %q, this one is %q: use another file or schema (?search_path=NAME) for each writer of %s",
 			have, writer, from)
 	}
 	return nil
 }
 
-// Read checks that there are tables to read, and finds out who wrote them if name is empty.
+// Read checks that the database has tables, and finds the writer if name is empty.
 func (t *Tables) Read(ctx context.Context, name string) error {
 	missing, err := t.missing(ctx, t.DB)
 	if err == nil && len(missing) == len(t.Migrations) {
@@ -117,7 +120,7 @@ func (t *Tables) each(ctx context.Context, do func(*sql.Rows) error, query strin
 	return t.Explain(all.Err())
 }
 
-// change calls do in a transaction that changes tables, views or names, alone.
+// change calls do in a transaction that holds the lock for changing tables, views and names.
 func (t *Tables) change(ctx context.Context, do func(*sql.Tx) error) error {
 	tx, err := t.DB.BeginTx(ctx, nil)
 	if err != nil {
@@ -132,7 +135,8 @@ func (t *Tables) change(ctx context.Context, do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// enter returns the number of partition p of the life of the stream that began at created.
+// enter returns the number of partition p of the stream incarnation that began at created. It
+// assigns one if needed.
 func (t *Tables) enter(ctx context.Context, p int, created time.Time) (feed int64, err error) {
 	feed, err = t.Feed(ctx, p, created)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -145,23 +149,23 @@ func (t *Tables) enter(ctx context.Context, p int, created time.Time) (feed int6
 	return feed, t.Explain(err)
 }
 
-// Feed returns the number of a partition of a life of the stream.
+// Feed returns the number of a partition of a stream incarnation.
 func (t *Tables) Feed(ctx context.Context, p int, created time.Time) (feed int64, err error) {
 	err = t.DB.QueryRowContext(ctx, `SELECT id FROM feeds WHERE writer = $1 AND partition = $2 AND created = $3`,
 		t.Writer, p, nameOf(created)).Scan(&feed)
 	return feed, err
 }
 
-// nameOf is a time as text: a timestamp of PostgreSQL would lose its nanoseconds.
+// nameOf returns a time as text: a timestamp of PostgreSQL would lose its nanoseconds.
 func nameOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// knows reports whether anything has entered of the life of the stream that began at created.
+// knows reports whether the database has a feed of the stream incarnation that began at created.
 func (t *Tables) knows(ctx context.Context, created time.Time) (known bool, err error) {
 	err = t.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM feeds WHERE writer = $1 AND created = $2)`, t.Writer, nameOf(created)).Scan(&known)
 	return known, t.Explain(err)
 }
 
-// hasCrawl reports whether there are rows of a crawl.
+// hasCrawl reports whether the database has rows of a crawl.
 func (t *Tables) hasCrawl(ctx context.Context, crawl string) (has bool, err error) {
 	err = t.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM sources WHERE crawl = $1)`, crawl).Scan(&has)
 	return has, t.Explain(err)
@@ -183,8 +187,8 @@ func (t *Tables) SetRuns(ctx context.Context, runs []Run) error {
 	return nil
 }
 
-// describe makes the views of a kind, or adds these columns of a revision of a spec to them, in a separate transaction,
-// which does not wait for long.
+// describe creates the views of a kind, or adds the columns of a spec revision to them, in a
+// separate transaction that does not wait for long.
 func (t *Tables) describe(ctx context.Context, kind string, columns []format.Column, rev int64) error {
 	var have, all []field
 	err := t.change(ctx, func(tx *sql.Tx) (err error) {
@@ -197,8 +201,8 @@ func (t *Tables) describe(ctx context.Context, kind string, columns []format.Col
 	return t.Explain(err)
 }
 
-// index makes the indexes of the numbers of a kind, in a transaction without the views: a build needs the table, a view
-// does not.
+// index creates the indexes on numbers of a kind, in a separate transaction from the views:
+// building an index needs the table, a view does not.
 func (t *Tables) index(ctx context.Context, kind string, have, all []field) error {
 	var changes []string
 	now := indexes(t.Dialect, kind, all)
@@ -229,8 +233,8 @@ func (t *Tables) index(ctx context.Context, kind string, have, all []field) erro
 	return nil
 }
 
-// describeViews makes the views of a kind, or adds columns to them: they have those of every spec so far, so that they show
-// older records as well. It returns the fields before and now.
+// describeViews creates the views of a kind, or adds columns to them. They keep the columns of all
+// earlier specs, so that they show older records too. It returns the fields before and after.
 func describeViews(ctx context.Context, tx *sql.Tx, v Views, kind string, columns []format.Column, rev int64) (have, all []field, err error) {
 	if have, err = fields(ctx, tx, kind); err != nil {
 		return nil, nil, err
@@ -260,7 +264,7 @@ func describeViews(ctx context.Context, tx *sql.Tx, v Views, kind string, column
 	return have, all, nil
 }
 
-// fields returns the fields of a kind as the table fields has them, by their place.
+// fields returns the fields of a kind from the table fields, by their place.
 func fields(ctx context.Context, tx *sql.Tx, kind string) (all []field, err error) {
 	rows, err := tx.QueryContext(ctx, `SELECT name, type, rev FROM fields WHERE kind = $1 ORDER BY place`, kind)
 	if err != nil {

@@ -17,31 +17,31 @@ import (
 	"seine/pkg/messages"
 )
 
-// Views is how a database has the views of the kinds of records.
+// Views is how a database implements the views of the kinds of records.
 type Views interface {
-	// Has reports whether there is a view or an index of that name.
+	// Has reports whether a view or an index of that name exists.
 	Has(ctx context.Context, q Querier, name string) (bool, error)
-	// Replace makes a view of a query, in the place of the one that has the name.
+	// Replace creates a view of a query and replaces an existing view of that name.
 	Replace(ctx context.Context, tx *sql.Tx, view, query string) error
-	// Value is an expression for the value of a field in a column of JSON, NULL where the
-	// record has none of the field's type.
+	// Value is an expression for the value of a field in a JSON column, or NULL if the record has
+	// no value of the field's type.
 	Value(column string, f format.Column) string
-	// Changed is an expression for the names of the members that differ between two columns of JSON, as a list,
-	// without those that are named.
+	// Changed is an expression for the list of members that differ between two JSON columns, except
+	// the names in without.
 	Changed(before, now string, without []string) string
-	// JoinOne joins the only row of a query, which refers to tables before it, or NULL.
+	// JoinOne joins the only row of a query, which may refer to earlier tables, or NULLs.
 	JoinOne(as, query string) string
 }
 
-// base is a table that views select from.
+// base is a table from which views select.
 type base struct {
 	table   string
-	json    string   // its column with all of a record
-	lead    []string // columns that a view begins with
-	columns []string // columns that fields of the same name are taken from
+	json    string   // column with the complete record
+	lead    []string // first columns of a view
+	columns []string // columns used for fields of the same name
 }
 
-// checks are columns of each item.
+// checks are columns that each item has.
 var checks = []string{"run", "first_seen", "changed_at", "checked_at"}
 
 var (
@@ -57,7 +57,7 @@ var (
 	}
 )
 
-// maxFields bounds a view: tables of databases have some 1,600 columns at most.
+// maxFields bounds the columns of a view: databases allow some 1,600 at most.
 const maxFields = 1000
 
 func baseOf(kind string) *base {
@@ -67,8 +67,8 @@ func baseOf(kind string) *base {
 	return &recordsBase
 }
 
-// fieldsOf leaves out the kind, which names the view, and what every record has that the
-// view begins with. A field of a rule may have the name of another such column, as host.
+// fieldsOf omits the kind, which the view's name has, and reserved fields that the view begins
+// with. A field of a rule may have the name of another lead column, such as host.
 func fieldsOf(kind string, columns []format.Column) []format.Column {
 	lead := baseOf(kind).lead
 	return slices.DeleteFunc(slices.Clone(columns), func(c format.Column) bool {
@@ -76,9 +76,8 @@ func fieldsOf(kind string, columns []format.Column) []format.Column {
 	})
 }
 
-// columnNames gives each column of a view a name that a database can tell from the others:
-// SQLite goes by no capitals, PostgreSQL by no more than maxName bytes. The first keeps its
-// name, the next gets _2, and so on.
+// columnNames gives each column of a view a unique name: SQLite ignores case, and PostgreSQL uses
+// only the first maxName bytes. The first column keeps its name, the next one gets _2, and so on.
 type columnNames map[string]bool
 
 func (c columnNames) of(name string) string {
@@ -92,8 +91,8 @@ func (c columnNames) of(name string) string {
 	return free
 }
 
-// selected are the lead columns of a view, and its fields: lead columns that are not columns of the table are
-// expressions, as in "a.b AS c". Fields is called for the value of each field.
+// selected returns the select list of a view: its lead columns and its fields. Lead columns that
+// are not columns of the table are expressions such as "a.b AS c". It calls value for each field.
 func selected(lead []string, fields []format.Column, value func(format.Column) string) string {
 	all, names := slices.Clone(lead), make(columnNames)
 	for _, column := range lead {
@@ -105,7 +104,7 @@ func selected(lead []string, fields []format.Column, value func(format.Column) s
 	return strings.Join(all, ", ")
 }
 
-// current selects the items of a kind that are there.
+// current selects the existing items of a kind.
 func current(v Views, kind string, fields []format.Column) string {
 	b := baseOf(kind)
 	q := "SELECT " + selected(b.lead, fields, func(f format.Column) string {
@@ -120,15 +119,15 @@ func current(v Views, kind string, fields []format.Column) string {
 	return q
 }
 
-// compared are the expressions of what each visit has found of items, event e, compared with what was found before,
-// event p.
+// compared has the expressions that compare what each visit found of an item, event e, with what
+// was found before, event p.
 type compared struct {
 	from, change, changed, was string
-	counts                     string // which rows count: an item that is as it was is there once a run
-	differing                  string // which rows are not the same
+	counts                     string // condition for rows that count: an unchanged item has one row per run
+	differing                  string // condition for rows that are not "same"
 }
 
-// comparison compares the items of a kind; those of rules if that is "".
+// comparison compares the items of a kind, or those of all rules if kind is "".
 func comparison(v Views, kind string) compared {
 	differs := `e.found AND p.found AND p.digest <> e.digest`
 	before := `SELECT q.* FROM sightings q WHERE q.item = e.item AND q.crawl = e.crawl AND q.kind = e.kind
@@ -144,7 +143,7 @@ func comparison(v Views, kind string) compared {
 	return c
 }
 
-// changes selects what each visit has found of the items of a kind: new, changed, same or gone.
+// changes selects what each visit found of the items of a kind: new, changed, same or gone.
 func changes(v Views, kind string, fields []format.Column) (all, differing string) {
 	b, c := baseOf(kind), comparison(v, kind)
 	key, item := "r.key", "r.kind = e.kind AND "
@@ -159,7 +158,7 @@ func changes(v Views, kind string, fields []format.Column) (all, differing strin
 	return all, all + " AND " + c.differing
 }
 
-// viewsOf returns the queries of the views of a kind by their names.
+// viewsOf returns the views of a kind: their names and queries.
 func viewsOf(v Views, kind string, fields []format.Column) [][2]string {
 	all, differing := changes(v, kind, fields)
 	return [][2]string{
@@ -167,11 +166,11 @@ func viewsOf(v Views, kind string, fields []format.Column) [][2]string {
 	}
 }
 
-// maxIndexed is the number of fields of a kind that are indexed: each index costs time for each record.
+// maxIndexed is the number of indexed fields of a kind: each index costs time for each record.
 const maxIndexed = 4
 
-// indexes are what follows the names of the indexes of a kind: one for each field that is a number, since the views
-// read JSON.
+// indexes returns the indexes of a kind: their names and definitions. It has one for each numeric
+// field, since the views read JSON.
 func indexes(v Views, kind string, all []field) map[string]string {
 	found := make(map[string]string)
 	for _, f := range all {
@@ -183,10 +182,10 @@ func indexes(v Views, kind string, all []field) map[string]string {
 	return found
 }
 
-// maxName is the length of the longest name that PostgreSQL does not cut.
+// maxName is the longest name that PostgreSQL does not truncate.
 const maxName = 63
 
-// ViewOf names the view of the items of a kind that are there.
+// ViewOf returns the name of the view of the existing items of a kind.
 func ViewOf(kind string) string { return viewName("records_", kind) }
 
 func viewName(of, kind string) string {
@@ -198,13 +197,13 @@ func viewName(of, kind string) string {
 	return name
 }
 
-// Quoted returns a name as SQL has it.
+// Quoted returns a name as an SQL identifier.
 func Quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Literal returns a text as SQL has it.
+// Literal returns a text as an SQL literal.
 func Literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// Literals returns texts as a list of SQL.
+// Literals returns texts as a list of SQL literals.
 func Literals(texts []string) string {
 	all := make([]string, len(texts))
 	for i, t := range texts {
@@ -213,10 +212,10 @@ func Literals(texts []string) string {
 	return strings.Join(all, ", ")
 }
 
-// listMark ends the type of a field that is a list.
+// listMark is the suffix of the type of a list field.
 const listMark = "[]"
 
-// typeName is the type of a field as the table fields has it.
+// typeName returns the type of a field as it is in the table fields.
 func typeName(f format.Column) string {
 	if f.List {
 		return f.Type.String() + listMark
@@ -224,13 +223,14 @@ func typeName(f format.Column) string {
 	return f.Type.String()
 }
 
-// field is a row of the table fields: a column of the views of a kind, and the revision of the spec that has its type.
+// field is a row of the table fields: a column of the views of a kind, and the spec revision that
+// gave it its type.
 type field struct {
 	format.Column
 	rev int64
 }
 
-// newField returns the field of a row. A type that only a newer build knows is read as JSON.
+// newField returns the field of a row. A type of a newer build is treated as JSON.
 func newField(name, typeName string, rev int64) field {
 	f := field{format.Column{Name: name, Type: format.JSON}, rev}
 	element, list := strings.CutSuffix(typeName, listMark)
@@ -242,7 +242,8 @@ func newField(name, typeName string, rev int64) field {
 	return f
 }
 
-// merged adds the columns of a revision to fields. Of two types of a column that of the newest revision counts.
+// merged adds the columns of a revision to fields. If a column has two types, that of the newest
+// revision counts.
 func merged(have []field, columns []format.Column, rev int64) []field {
 	all := slices.Clone(have)
 	for _, c := range columns {
@@ -257,25 +258,24 @@ func merged(have []field, columns []format.Column, rev int64) []field {
 	return all
 }
 
-// described is what this process has made the views of a kind of, by a crawl.
+// described is what this process made of the views of a kind, for one crawl.
 type described struct {
 	columns []format.Column
-	again   time.Time // of a view that cannot be made now: when that is tried again
-	waits   string    // the view that cannot be made now, and why
+	again   time.Time // of a view that cannot be made now: time of the next attempt
+	waits   string    // the view that cannot be made now, with the reason
 }
 
-// retryViews is the wait before views that could not be made are tried again: a reader may hold them.
+// retryViews is the wait before failed views are retried: a reader may hold a lock.
 const retryViews = time.Minute
 
-// describeChunks makes the views of what chunks have, if they are news. That a view cannot be
-// made holds up no record.
+// describeChunks updates the views for new columns of chunks. A failed view does not delay records.
 func (s *Sink) describeChunks(ctx context.Context, chunks []*Chunk) {
 	for _, c := range chunks {
 		columns, err := c.columns()
 		if err == nil && len(columns) > 0 {
 			err = s.describeKind(ctx, c, columns)
 		}
-		if err != nil && !errors.Is(err, output.ErrAway) { // of which the commit tells
+		if err != nil && !errors.Is(err, output.ErrAway) { // the commit reports it
 			s.log.Warn("the view of a kind of record is not as the spec has it; its records are written all the same",
 				"view", ViewOf(c.group.Kind), "error", err)
 		}
@@ -300,7 +300,7 @@ func (s *Sink) describeKind(ctx context.Context, c *Chunk, columns []format.Colu
 	return err
 }
 
-// Waiting names the views that cannot be made now, and why; "" means that all are made.
+// Waiting returns the views that cannot be made now, with the reasons, or "" if there are none.
 func (s *Sink) Waiting() string {
 	s.viewsLock.Lock()
 	defer s.viewsLock.Unlock()
@@ -314,7 +314,7 @@ func (s *Sink) Waiting() string {
 	return strings.Join(slices.Compact(all), "; ")
 }
 
-// forgetViews has all views looked at again with the next records of their kinds.
+// forgetViews makes the next records of each kind check their view again.
 func (s *Sink) forgetViews() {
 	s.viewsLock.Lock()
 	defer s.viewsLock.Unlock()

@@ -10,37 +10,38 @@ import (
 
 // Transaction is the transaction of a batch.
 type Transaction interface {
-	// Put puts the rows of the nth wave into the tables, and deletes those that replays have replaced.
+	// Put writes the rows of the nth wave, and deletes those that replays have replaced.
 	Put(ctx context.Context, n int, w *Wave) error
 	Exec(ctx context.Context, statement string, args ...any) error
-	// Texts returns the texts of the only column of a query.
+	// Texts returns the values of a query with one text column.
 	Texts(ctx context.Context, query string, args ...any) ([]string, error)
 }
 
-// items is a table of items: what their events have, and when another visit than that of a row has found it.
+// items is a table of items: the data for their events, and a condition for rows that were found by
+// another visit than v.
 type items struct{ table, kind, data, isOther string }
 
 var allItems = []items{
 	{"records", "r.kind", "r.data", "r.kind <> 'visit' AND r.visit IS NOT NULL AND r.visit IS DISTINCT FROM v.visit"},
-	{"pages", "'page'", "NULL", "r.visit IS DISTINCT FROM v.visit"}, // their texts are long
+	{"pages", "'page'", "NULL", "r.visit IS DISTINCT FROM v.visit"}, // page texts are long
 }
 
-// earlier is a condition for rows r of items that are there, as far as is known, and were found by a visit before v
-// of the same page.
+// earlier is a condition for rows r of existing items that were found by a visit before v of the
+// same page.
 func (i items) earlier() string {
 	return ` r.crawl = v.crawl AND r.url = v.url AND r.gone_at IS NULL AND ` + i.isOther + ` AND (r.fetched_at, r.round) < (v.fetched_at, v.round)`
 }
 
-// settlement updates the items of visited pages that the visits made no record of.
+// settlement updates the items of visited pages for which the visits made no record.
 type settlement struct {
 	*Batch
 	dialect Dialect
 	tx      Transaction
-	with    string // visits v, by the names of visits in $1
+	with    string // defines visits v, from the visits in $1
 	named   string
 }
 
-// PutWaves puts the waves of a batch into the tables, one after the other.
+// PutWaves writes the waves of a batch, one after the other.
 func (b *Batch) PutWaves(ctx context.Context, d Dialect, tx Transaction) error {
 	for n, w := range b.Waves {
 		s := settlement{Batch: b, dialect: d, tx: tx}
@@ -58,8 +59,9 @@ func (b *Batch) PutWaves(ctx context.Context, d Dialect, tx Transaction) error {
 	return nil
 }
 
-// settle updates the items of pages that were visited and have items of before. The items of an unchanged page were
-// checked. Those that the last visit of their page did not find are gone, unless they are on another page.
+// settle updates items of visited pages that earlier visits found. The items of an unchanged page
+// are marked as checked. Items that the last visit of their page did not find are gone, unless they
+// are on another page.
 func (s settlement) settle(ctx context.Context, same, known []*Row) error {
 	if err := s.same(ctx, same); err != nil {
 		return err
@@ -67,7 +69,8 @@ func (s settlement) settle(ctx context.Context, same, known []*Row) error {
 	return s.absent(ctx, known)
 }
 
-// known returns those visits whose pages have items of before. A page that the wave has replaces its row, or is older.
+// known returns the visits whose pages have items of earlier visits. A page in the wave replaces
+// its row or is older, so only its records count.
 func (s settlement) known(ctx context.Context, w *Wave) ([]*Row, error) {
 	const item = ` o WHERE o.url = n.url AND o.crawl = n.crawl AND o.gone_at IS NULL)`
 	const record = `SELECT n.url FROM n WHERE EXISTS (SELECT 1 FROM records` + item
@@ -101,7 +104,7 @@ func (s settlement) same(ctx context.Context, visits []*Row) (err error) {
 func (s settlement) absent(ctx context.Context, visits []*Row) error {
 	const other = ` o ON o.url = n.url AND o.crawl = n.crawl AND o.gone_at IS NULL AND o.visit IS DISTINCT FROM n.visit`
 	visits, err := s.chosen(ctx, visits, `SELECT n.url FROM n JOIN records`+other+` UNION SELECT n.url FROM n JOIN pages`+other)
-	if err != nil || len(visits) == 0 { // the rows of the other pages are as they should be
+	if err != nil || len(visits) == 0 { // the other pages have nothing to update
 		return err
 	}
 	if s.named, err = visitsJSON(s.dialect, visits); err != nil {
@@ -116,7 +119,7 @@ func (s settlement) absent(ctx context.Context, visits []*Row) error {
 	return s.note(ctx, "false", `gone_at = v.fetched_at`)
 }
 
-// chosen returns those visits whose URLs a query of visits n returns.
+// chosen returns the visits whose URLs are returned by a query of visits n.
 func (s settlement) chosen(ctx context.Context, visits []*Row, query string) ([]*Row, error) {
 	if len(visits) == 0 {
 		return nil, nil
@@ -133,14 +136,14 @@ func (s settlement) chosen(ctx context.Context, visits []*Row, query string) ([]
 	}), err
 }
 
-// lastVisits selects the last visits, and earlier ones, of the pages of a relation: that of the record of the page, and
-// of one without.
+// lastVisits selects the stored visits of the pages of a relation: those with a record of the page,
+// and those without.
 func lastVisits(of string) string {
 	return `SELECT p.crawl, p.url, p.visit, p.fetched_at, p.round, p.run FROM ` + of + ` n JOIN pages p ON p.url = n.url AND p.crawl = n.crawl
 		UNION ALL SELECT r.crawl, r.url, r.visit, r.fetched_at, r.round, r.run FROM ` + of + ` n JOIN records r ON r.url = n.url AND r.crawl = n.crawl AND r.kind IN ('visit', 'gone')`
 }
 
-// move has items with a key that a page lost be of another page that still has them.
+// move moves items with a key that a page lost to another page that still has them.
 func (s settlement) move(ctx context.Context) error {
 	i := allItems[0]
 	other := `SELECT q.* FROM sightings q WHERE q.item = r.id AND q.crawl = r.crawl AND q.kind = r.kind AND q.found AND q.url <> r.url
@@ -153,7 +156,7 @@ func (s settlement) move(ctx context.Context) error {
 		WHERE t.crawl = o.crawl AND t.kind = o.kind AND t.id = o.id`, s.named)
 }
 
-// note adds an event for each item that the visits v check or miss, and sets columns of it.
+// note adds an event for each item that the visits v check or miss, and sets columns of the item.
 func (s settlement) note(ctx context.Context, found, set string) error {
 	for _, i := range allItems {
 		err := s.tx.Exec(ctx, s.with+` INSERT INTO events (feed, id, commit_id, crawl, kind, item, url, visit, fetched_at, run, digest, found, since, data)
@@ -169,7 +172,7 @@ func (s settlement) note(ctx context.Context, found, set string) error {
 	return nil
 }
 
-// visitsJSON are the visits of rows for Dialect.Visits.
+// visitsJSON returns the visits of rows in the format of Dialect.Visits.
 func visitsJSON(d Dialect, rows []*Row) (string, error) {
 	all := make([][]any, len(rows))
 	for i, r := range rows {
@@ -179,7 +182,7 @@ func visitsJSON(d Dialect, rows []*Row) (string, error) {
 	return string(b), err
 }
 
-// visitRow is the row of a visit whose records do not include one of the page.
+// visitRow returns the row of a visit that made no record of the page itself.
 func visitRow(of *Row) *Row {
 	r := *of
 	r.Kind, r.Table, r.Item, r.Key, r.Ordinal, r.Data = messages.KindVisit, Records, pageItem(of), "", -1, []byte("{}")
