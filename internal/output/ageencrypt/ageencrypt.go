@@ -1,8 +1,7 @@
-// Package ageencrypt encrypts files for recipients, and decrypts them, as the tool age
-// does (age-encryption.org/v1): what it writes, `age -d` reads.
+// Package ageencrypt encrypts files for recipients and decrypts them, in the format of the tool age
+// (age-encryption.org/v1): `age -d` reads its output.
 //
-// Encryption draws a new key each time, so the same content never gives the same
-// bytes twice.
+// Every encryption uses a new random key, so equal contents encrypt to different bytes.
 package ageencrypt
 
 import (
@@ -18,21 +17,20 @@ import (
 	"filippo.io/age/armor"
 )
 
-// Ext is what the names of encrypted files end in.
+// Ext is the suffix of the names of encrypted files.
 const Ext = ".age"
 
-// Is reports whether the name is that of an encrypted file.
+// Is reports whether name has the suffix of an encrypted file.
 func Is(name string) bool { return strings.HasSuffix(name, Ext) }
 
-// PlainName returns the name of a file without what it ends in if it is encrypted.
+// PlainName returns a file name without the suffix of encrypted files.
 func PlainName(name string) string { return strings.TrimSuffix(name, Ext) }
 
-// Recipients are those who can read what is encrypted. The zero value encrypts
-// nothing.
+// Recipients are the holders of keys that can decrypt a file. The zero value does not encrypt.
 type Recipients struct{ all []age.Recipient }
 
-// ParseRecipients reads recipients: public keys of age or SSH, or @FILE with one
-// on each line. Each text may have several, apart by commas.
+// ParseRecipients parses recipients: public keys of age or SSH, or @FILE for a file with one key
+// per line. Each text may hold several, separated by commas.
 func ParseRecipients(texts []string) (Recipients, error) {
 	var r Recipients
 	for _, text := range texts {
@@ -45,7 +43,7 @@ func ParseRecipients(texts []string) (Recipients, error) {
 	if len(r.all) == 0 && len(texts) > 0 {
 		return r, errors.New("no recipient is named")
 	}
-	if len(r.all) > 0 { // not all kinds go together
+	if len(r.all) > 0 { // some kinds cannot be combined
 		if _, err := age.Encrypt(io.Discard, r.all...); err != nil {
 			return Recipients{}, fmt.Errorf("these recipients do not go together: %w", err)
 		}
@@ -87,7 +85,7 @@ func (r *Recipients) add(text string) error {
 	return nil
 }
 
-// parseRecipient never repeats what could be a secret.
+// parseRecipient parses one recipient. Its errors never repeat text that could be a secret.
 func parseRecipient(text string) (age.Recipient, error) {
 	switch {
 	case strings.HasPrefix(text, "AGE-SECRET-KEY-"), strings.HasPrefix(text, "-----BEGIN"):
@@ -111,11 +109,11 @@ func parseRecipient(text string) (age.Recipient, error) {
 // Any reports whether there are recipients.
 func (r Recipients) Any() bool { return len(r.all) > 0 }
 
-// Len returns how many there are.
+// Len returns the number of recipients.
 func (r Recipients) Len() int { return len(r.all) }
 
-// Writer encrypts to w. Close writes what makes the file whole, and does not
-// close w; a writer that is dropped holds nothing but memory.
+// Writer returns a writer that encrypts to w. Close completes the file and does not close w. A
+// writer that is dropped without Close holds only memory.
 func (r Recipients) Writer(w io.Writer) (io.WriteCloser, error) {
 	out, err := age.Encrypt(w, r.all...)
 	if err != nil {
@@ -124,10 +122,10 @@ func (r Recipients) Writer(w io.Writer) (io.WriteCloser, error) {
 	return out, nil
 }
 
-// Identities are the secret keys that files can be read with.
+// Identities are the secret keys that decrypt files.
 type Identities struct{ all []age.Identity }
 
-// ReadIdentities reads files of secret keys: of age, a line each, or SSH.
+// ReadIdentities reads files of secret keys: age keys, one per line, or an SSH key.
 func ReadIdentities(files []string) (Identities, error) {
 	var ids Identities
 	for _, file := range files {
@@ -144,7 +142,7 @@ func ReadIdentities(files []string) (Identities, error) {
 	return ids, nil
 }
 
-// parseIdentities never repeats what it reads.
+// parseIdentities parses one identity file. Its errors never repeat the text.
 func parseIdentities(text []byte) ([]age.Identity, error) {
 	trimmed := bytes.TrimSpace(text)
 	switch {
@@ -171,15 +169,14 @@ func parseIdentities(text []byte) ([]age.Identity, error) {
 
 // Errors of Open.
 var (
-	// ErrNoIdentity is returned for an encrypted file when there is nothing to
-	// read it with.
+	// ErrNoIdentity is returned for an encrypted file if there are no identities.
 	ErrNoIdentity = errors.New("it is encrypted: name the file of the secret key by --identity")
-	// ErrWrongIdentity is returned when it was encrypted for others.
+	// ErrWrongIdentity is returned for a file that is encrypted for other recipients.
 	ErrWrongIdentity = errors.New("it is encrypted for other recipients: none of the identities given can read it")
 )
 
-// Open returns the content of an encrypted file. Reading it fails where the file
-// was changed or cut.
+// Open returns the content of an encrypted file. Reading it fails if the file was changed or
+// truncated.
 func (ids Identities) Open(r io.Reader) (io.Reader, error) {
 	if len(ids.all) == 0 {
 		return nil, ErrNoIdentity

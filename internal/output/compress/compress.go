@@ -1,5 +1,5 @@
-// Package compress compresses the members of files, each of which can be read alone. Encoders are used again: they hold
-// much memory.
+// Package compress compresses files in members that can be read separately. It reuses encoders,
+// which hold much memory.
 package compress
 
 import (
@@ -11,25 +11,25 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Codec is how members are compressed. It is safe for concurrent use.
+// Codec is a compression method with a pool of encoders. It is safe for concurrent use.
 type Codec struct{ pool sync.Pool }
 
-// Get returns an encoder. A caller that drops it without Release loses nothing but its memory.
+// Get returns an encoder. If the caller drops it without Release, only its memory is lost.
 func (c *Codec) Get() *Encoder { return &Encoder{codec: c, e: c.pool.Get().(encoder)} }
 
-// Encoder compresses one member after the other.
+// Encoder compresses one member at a time.
 type Encoder struct {
 	codec *Codec
 	e     encoder
 }
 
-// Begin begins a member on w, of so many bytes; 0 is unknown.
+// Begin begins a member of size bytes on w; a size of 0 is unknown.
 func (e *Encoder) Begin(w io.Writer, size int64) io.Writer { return e.e.begin(w, size) }
 
 // End ends the member.
 func (e *Encoder) End() error { return e.e.Close() }
 
-// Release gives the encoder back.
+// Release returns the encoder to the pool.
 func (e *Encoder) Release() {
 	e.e.begin(nil, 0)
 	e.codec.pool.Put(e.e)
@@ -63,11 +63,11 @@ func Zstd(options ...zstd.EOption) *Codec {
 	return &Codec{sync.Pool{New: func() any { return zstandard{NewZstd(options...)} }}}
 }
 
-// NewZstd returns an encoder of one goroutine and little memory.
+// NewZstd returns a Zstandard encoder that uses one goroutine and little memory.
 func NewZstd(options ...zstd.EOption) *zstd.Encoder {
 	z, err := zstd.NewWriter(nil, append([]zstd.EOption{zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true)}, options...)...)
 	if err != nil {
-		panic(fmt.Sprintf("options of the Zstandard encoder: %v", err)) // constants of the program
+		panic(fmt.Sprintf("options of the Zstandard encoder: %v", err)) // the options are constants
 	}
 	return z
 }

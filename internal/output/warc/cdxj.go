@@ -11,26 +11,27 @@ import (
 	"time"
 )
 
-// IndexExt is what the names of indexes end in.
+// IndexExt is the extension of indexes.
 const IndexExt = "cdxj"
 
-// MIMERevisit is what an index says instead of the type of a revisit.
+// MIMERevisit is the type that an index has for a revisit.
 const MIMERevisit = "warc/revisit"
 
-// Capture is a record as an index has it.
+// Capture is a record in an index.
 type Capture struct {
 	URL    string
 	Date   time.Time
 	MIME   string // without parameters
 	Status int
 	Digest string // of the payload, as in the record
-	// Method is that of the request, and Query what its body is in a key (RequestQuery). Both are empty of a GET.
+	// Method is the method of the request, and Query the encoding of its body in a key
+	// (RequestQuery). Both are empty for GET.
 	Method, Query string
 	Extent
 }
 
-// Asked is the URL with what tells its request from a GET of the same URL
-// (https://iipc.github.io/warc-specifications/guidelines/cdx-non-get-requests/).
+// Asked returns the URL, extended by parameters that distinguish its request from a GET of the same
+// URL (https://iipc.github.io/warc-specifications/guidelines/cdx-non-get-requests/).
 func (c *Capture) Asked() string {
 	if c.Method == "" {
 		return c.URL
@@ -46,12 +47,12 @@ func (c *Capture) Asked() string {
 	return url
 }
 
-// Index is a CDXJ index of one file, in memory until it is written: one line for
-// each capture, of the URL's SURT, the time, and an object of JSON, as pywb and
-// the tools around it have them (https://specs.webrecorder.net/cdxj/0.1.0/).
+// Index is a CDXJ index of one file. It is in memory until it is written: one line for each
+// capture, with the URL's SURT, the time, and a JSON object, as for pywb and related tools
+// (https://specs.webrecorder.net/cdxj/0.1.0/).
 type Index struct{ lines []line }
 
-// line is a capture with what it is sorted by.
+// line is a capture with its sort key.
 type line struct {
 	key string
 	Capture
@@ -60,8 +61,8 @@ type line struct {
 // Add adds a capture.
 func (x *Index) Add(c Capture) { x.lines = append(x.lines, line{SURT(c.Asked()), c}) }
 
-// entry is the JSON of a line. Numbers are text: that is how pywb's indexers
-// write them, and readers of either kind understand it.
+// entry is the JSON of a line. Numbers are strings, as pywb's indexers write them; readers accept
+// both.
 type entry struct {
 	URL      string `json:"url"`
 	MIME     string `json:"mime,omitempty"`
@@ -74,7 +75,7 @@ type entry struct {
 	Query    string `json:"requestBody,omitempty"`
 }
 
-// Write writes the index of the file of that name, sorted by bytes.
+// Write writes the index of the named file, sorted by bytes.
 func (x *Index) Write(w io.Writer, filename string) error {
 	b := bufio.NewWriter(w)
 	e := json.NewEncoder(b)

@@ -6,10 +6,10 @@ import (
 	"seine/internal/output/compress"
 )
 
-// Compression is how each record is compressed, by itself, so that one can be
-// read where an index says it is. It is safe for concurrent use.
+// Compression compresses each record separately, so that a record can be read at the offset that an
+// index has. It is safe for concurrent use.
 type Compression struct {
-	// Ext is what the names of such files end in.
+	// Ext is the extension of the files.
 	Ext string
 	*compress.Codec
 }
@@ -17,15 +17,15 @@ type Compression struct {
 // None does not compress records.
 func None() *Compression { return &Compression{"warc", compress.None()} }
 
-// Gzip has a record in each member, annex D.
+// Gzip compresses each record as one gzip member, annex D.
 func Gzip() *Compression { return &Compression{"warc.gz", compress.Gzip()} }
 
-// zstdWindow bounds the memory of an open file. It is far below the 8 MiB that
-// every reader of .warc.zst must know.
+// zstdWindow bounds the memory of an open file. It is far below the 8 MiB that every reader of
+// .warc.zst must support.
 const zstdWindow = 1 << 20
 
-// Zstd has a record in each frame, with its size and a checksum, as "Zstandard
-// Compression for WARC Files 1.0" wants
+// Zstd compresses each record as one frame with its size and a checksum, as required by "Zstandard
+// Compression for WARC Files 1.0"
 // (https://iipc.github.io/warc-specifications/specifications/warc-zstd/).
 func Zstd() *Compression {
 	return &Compression{"warc.zst", compress.Zstd(zstd.WithEncoderCRC(true), zstd.WithWindowSize(zstdWindow))}

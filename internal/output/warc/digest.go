@@ -1,7 +1,7 @@
 package warc
 
 import (
-	"crypto/sha1" //nolint:gosec // the digest that readers of WARC check; what is the same is told by SHA-256
+	"crypto/sha1" //nolint:gosec // WARC readers check this digest; equal payloads are found by SHA-256
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
@@ -9,9 +9,8 @@ import (
 	"io"
 )
 
-// Digest returns a digest as WARC fields have it: SHA-1 in base 32. Section 5.8
-// names no algorithm; this is the one that indexes of archives are keyed by, and
-// that every reader checks.
+// Digest returns a digest for WARC fields: SHA-1 in base 32. Section 5.8 names no algorithm;
+// indexes of archives use this one, and every reader checks it.
 func Digest(b []byte) string {
 	sum := sha1.Sum(b) //nolint:gosec // as above
 	return digestOf(sum[:])
@@ -19,12 +18,13 @@ func Digest(b []byte) string {
 
 func digestOf(sum []byte) string { return "sha1:" + base32.StdEncoding.EncodeToString(sum) }
 
-// Sums are what must be known of a block before its header is written.
+// Sums are the properties of a block that its header needs.
 type Sums struct {
 	Length  int64  // of the payload
 	Block   string // digest of head and payload
 	Payload string // digest of the payload
-	// Same compares payloads, safely where two were made with one SHA-1.
+	// Same is the SHA-256 of the payload, which compares payloads safely even if two have one
+	// SHA-1.
 	Same [sha256.Size]byte
 }
 
@@ -40,14 +40,13 @@ func Sum(head []byte, payload io.Reader) (s Sums, err error) {
 	return s, nil
 }
 
-// namespace makes the identifiers of Seine's records differ from other UUIDs of
-// version 5.
+// namespace distinguishes the IDs of Seine's records from other UUIDs of version 5.
 var namespace = [16]byte{0x5e, 0x1e, 0xa2, 0x0c, 0x7b, 0x0d, 0x4c, 0x55, 0x9a, 0x3e, 0x21, 0x0f, 0x6d, 0x17, 0xc4, 0x02}
 
-// ID returns the identifier of the record with these parts: a UUID of
-// version 5 (RFC 9562 5.5), so that a record that is written again is the same.
+// ID returns the record ID for these parts: a UUID of version 5 (RFC 9562 5.5), so that a record
+// that is written again has the same ID.
 func ID(parts ...string) string {
-	h := sha1.New() //nolint:gosec // as RFC 9562 says
+	h := sha1.New() //nolint:gosec // RFC 9562 requires SHA-1
 	h.Write(namespace[:])
 	for _, p := range parts {
 		_, _ = fmt.Fprintf(h, "%d:%s", len(p), p)

@@ -23,18 +23,18 @@ const (
 	ContentFields   = "application/warc-fields"
 )
 
-// IdenticalPayload is the profile of a revisit whose payload is that of an
-// earlier record, section 6.7.2.
+// IdenticalPayload is the profile of a revisit whose payload equals that of an earlier record,
+// section 6.7.2.
 const IdenticalPayload = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
-// NotModified is the profile of a revisit whose page has not changed, as its server
-// says, section 6.7.3.
+// NotModified is the profile of a revisit for which the server responded "not modified", section
+// 6.7.3.
 const NotModified = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
 
-// Field is a named field, of a header or of a block of ContentFields.
+// Field is a named field of a header or of a block of ContentFields.
 type Field struct{ Name, Value string }
 
-// Header is the header of a record. What is empty is left out.
+// Header is the header of a record. Empty fields are omitted.
 type Header struct {
 	Type        string
 	ID          string
@@ -46,14 +46,14 @@ type Header struct {
 	More        []Field
 }
 
-// dateLayout has milliseconds: section 5.4 allows a fraction of one to nine
-// digits, and readers of WARC 1.0 cut it off.
+// dateLayout has milliseconds: section 5.4 allows one to nine fractional digits, and readers of
+// WARC 1.0 ignore them.
 const dateLayout = "2006-01-02T15:04:05.000Z"
 
-// Date returns t as fields have it.
+// Date returns t in the format of fields.
 func Date(t time.Time) string { return t.UTC().Format(dateLayout) }
 
-// append appends the header, with the empty line that ends it.
+// append appends the header with the empty line that ends it.
 func (h *Header) append(b []byte) []byte {
 	b = append(b, "WARC/1.1\r\n"...)
 	for _, f := range []Field{
@@ -80,8 +80,8 @@ func (f Field) append(b []byte) []byte {
 	return f.line(b)
 }
 
-// line appends the field as a line. A value that has line ends, as a header field
-// of a site might, keeps to its line.
+// line appends the field as a line. It replaces line ends in a value, which a site's header field
+// might have, by spaces.
 func (f Field) line(b []byte) []byte {
 	b = append(append(b, f.Name...), ':')
 	if f.Value != "" {
@@ -92,8 +92,7 @@ func (f Field) line(b []byte) []byte {
 
 var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
 
-// Fields returns a block of ContentFields: a line for each field, the empty ones
-// too.
+// Fields returns a block of ContentFields: a line for each field, including empty ones.
 func Fields(fields []Field) []byte {
 	var b []byte
 	for _, f := range fields {

@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// maxQuery bounds the query of a request's body, as in other indexers.
+// maxQuery bounds the encoding of a request's body, as in other indexers.
 const maxQuery = 4096
 
-// RequestQuery returns the body of a request that is no GET as the query that an index has in its place, as
-// warcio.js and cdxj-indexer make it.
+// RequestQuery returns the body of a request other than GET, encoded as the query that an index
+// adds, like warcio.js and cdxj-indexer.
 func RequestQuery(contentType string, body []byte) string {
 	kind, params, _ := mime.ParseMediaType(contentType)
 	var q string
@@ -38,13 +38,13 @@ func RequestQuery(contentType string, body []byte) string {
 	return strings.ToValidUTF8(q[:min(len(q), maxQuery)], "")
 }
 
-// query is a list of parameters, each named once.
+// query is a list of parameters with unique names.
 type query struct {
 	pairs []string
 	names map[string]int
 }
 
-// add adds a parameter. The second of one name is called "name.2_".
+// add adds a parameter. The second parameter of the same name is called "name.2_".
 func (q *query) add(name, value string) {
 	if value == "" {
 		return
@@ -55,21 +55,22 @@ func (q *query) add(name, value string) {
 	q.pairs = append(q.pairs, url.QueryEscape(name)+"="+url.QueryEscape(value))
 }
 
-// jsonQuery has the values of a JSON text, each under the name of the member that it is in.
+// jsonQuery returns the values of a JSON text as a query, each named after the member that contains
+// it.
 func jsonQuery(text []byte) (string, bool) {
 	if !json.Valid(text) {
 		return "", false
 	}
 	q := query{names: make(map[string]int)}
-	q.values(json.NewDecoder(bytes.NewReader(text)), "") //nolint:forbidigo // it reads tokens, no struct
+	q.values(json.NewDecoder(bytes.NewReader(text)), "") //nolint:forbidigo // reads tokens, not a struct
 	return strings.Join(q.pairs, "&"), true
 }
 
-// values adds what the next JSON value has.
+// values adds the next JSON value.
 func (q *query) values(d *json.Decoder, name string) {
 	t, err := d.Token()
 	if err != nil {
-		return // the text is valid
+		return // cannot happen: the text is valid
 	}
 	delim, _ := t.(json.Delim)
 	for delim != 0 && d.More() {
@@ -82,7 +83,7 @@ func (q *query) values(d *json.Decoder, name string) {
 	}
 	switch v := t.(type) {
 	case json.Delim:
-		_, _ = d.Token() // its end
+		_, _ = d.Token() // the closing delimiter
 	case string:
 		q.add(name, v)
 	default:
@@ -91,7 +92,7 @@ func (q *query) values(d *json.Decoder, name string) {
 	}
 }
 
-// formQuery has the fields of a form, without files.
+// formQuery returns the fields of a form as a query, without files.
 func formQuery(body []byte, boundary string) string {
 	form, err := multipart.NewReader(bytes.NewReader(body), boundary).ReadForm(int64(len(body)))
 	if err != nil {

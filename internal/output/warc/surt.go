@@ -10,11 +10,11 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// SURT returns the key under which indexes have a URL. That of a urn: is itself; one of http or https
-// must be canonical: "com,example)/path?query". It is that of the package surt of
-// the Internet Archive, which pywb and CDX servers look URLs up by: the host from
-// its end, without "www."; lower case; no slash at the end; the query in order;
-// no session identifiers; escapes undone and made again in one way.
+// SURT returns the key of a URL in indexes. The key of a urn: is the urn itself. For http or https,
+// url must be canonical; the key is "com,example)/path?query". It equals the result of the Internet
+// Archive's package surt, which pywb and CDX servers use: the reversed host without "www.", in
+// lower case, without a trailing slash, with a sorted query and without session IDs. All escapes
+// are normalized.
 func SURT(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok || strings.HasPrefix(url, "urn:") {
@@ -31,7 +31,7 @@ func SURT(url string) string {
 	return key
 }
 
-// cutBefore splits s before the first of some bytes.
+// cutBefore splits s before the first byte that is in any.
 func cutBefore(s, any string) (before, rest string) {
 	if i := strings.IndexAny(s, any); i >= 0 {
 		return s[:i], s[i:]
@@ -39,7 +39,7 @@ func cutBefore(s, any string) (before, rest string) {
 	return s, ""
 }
 
-// splitPort returns the port with its colon, unless it is the scheme's own.
+// splitPort returns the host, and the port with its colon unless it is the scheme's default.
 func splitPort(authority, scheme string) (host, port string) {
 	i := strings.LastIndexByte(authority, ':')
 	if i < 0 || strings.HasSuffix(authority, "]") {
@@ -62,7 +62,7 @@ func surtHost(host string) string {
 
 var (
 	slashes = lazyregexp.New(`//+`)
-	// Session identifiers in paths of ASP.NET.
+	// Session IDs in paths of ASP.NET.
 	pathSessions = []func() *regexp.Regexp{
 		lazyregexp.New(`(?i)^(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/)([^?]+\.aspx.*)$`),
 		lazyregexp.New(`(?i)^(.*/)(?:\([0-9a-z]{24}\)/)([^?]+\.aspx.*)$`),
@@ -109,7 +109,7 @@ func surtQuery(query string) string {
 	return strings.Join(args, "&")
 }
 
-// unescapeAll undoes percent-escapes until there are none.
+// unescapeAll decodes percent-escapes repeatedly until none are left.
 func unescapeAll(s string) string {
 	for strings.Contains(s, "%") {
 		u := unescape(s)
@@ -136,7 +136,7 @@ func unescape(s string) string {
 	return string(b)
 }
 
-// escapeOnce escapes what is not printable ASCII, and '%' and '#'.
+// escapeOnce escapes '%', '#' and everything that is not printable ASCII.
 func escapeOnce(s string) string {
 	const digits = "0123456789ABCDEF"
 	var b bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"seine/internal/output/compress"
 )
 
-// Writer writes records one after the other. One goroutine uses it at a time.
+// Writer writes records one after the other. It is not safe for concurrent use.
 type Writer struct {
 	out  counter
 	code *compress.Encoder
@@ -16,23 +16,23 @@ type Writer struct {
 	head []byte
 }
 
-// Extent is where in a file a record is.
+// Extent is the position of a record in a file.
 type Extent struct{ Offset, Length int64 }
 
-// NewWriter returns a writer on w. A caller that drops it without Close loses nothing
-// but what is in it.
+// NewWriter returns a writer on w. A caller may drop it without Close and loses only buffered
+// bytes.
 func NewWriter(w io.Writer, c *Compression) *Writer {
 	return &Writer{out: counter{b: bufio.NewWriterSize(w, 64<<10)}, code: c.Get()}
 }
 
-// Raw returns how many bytes were written, before compression.
+// Raw returns the number of bytes written, before compression.
 func (w *Writer) Raw() int64 { return w.raw }
 
-// end follows a block, section 4.
+// end follows each block, section 4.
 const end = "\r\n\r\n"
 
-// Write writes a record, whose block must be as long as its header says. After an
-// error the file is not one any more.
+// Write writes a record, whose block must be as long as its header says. After an error the file is
+// not valid WARC.
 func (w *Writer) Write(h *Header, block io.Reader) (Extent, error) {
 	begin := w.out.n
 	w.head = h.append(w.head[:0])
@@ -55,13 +55,13 @@ func (w *Writer) Write(h *Header, block io.Reader) (Extent, error) {
 	return Extent{begin, w.out.n - begin}, err
 }
 
-// Close writes what is in memory. It does not close the writer below.
+// Close flushes the buffer. It does not close the underlying writer.
 func (w *Writer) Close() error {
 	w.code.Release()
 	return w.out.b.Flush()
 }
 
-// counter counts what goes to a file.
+// counter counts the bytes written to a file.
 type counter struct {
 	b *bufio.Writer
 	n int64
