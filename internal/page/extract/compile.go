@@ -8,9 +8,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Compile returns the rules of a spec, which must be valid. The errors are
-// *crawlspec.FieldError, joined, each with the path of the key that is wrong:
-// crawlspec.FieldErrors takes them apart.
+// Compile compiles the rules of a spec, which must be valid. Its errors are *crawlspec.FieldError,
+// joined, each with the path of the invalid key: crawlspec.FieldErrors separates them.
 func Compile(spec *crawlspec.Spec) (*Rules, error) {
 	var problems crawlspec.Problems
 	out := &Rules{limit: MaxTime}
@@ -43,10 +42,10 @@ func Compile(spec *crawlspec.Spec) (*Rules, error) {
 	return out, nil
 }
 
-// pageRule is where a spec has the condition of the record of a page.
+// pageRule is the path in a spec of the condition for page records.
 const pageRule = "page"
 
-// target is a compiled crawlspec.Target, and what the rule is called.
+// target is a compiled crawlspec.Target with the name of its rule.
 type target struct {
 	path     string
 	kind     string
@@ -72,7 +71,7 @@ func (c *compiler) target(m *crawlspec.Target, path string) target {
 	return out
 }
 
-// types returns the types that the rule is for, when all of it is compiled.
+// types returns the document types of the rule. All of the rule must have been compiled.
 func (c *compiler) types() types {
 	if c.given != 0 {
 		return c.given
@@ -80,8 +79,8 @@ func (c *compiler) types() types {
 	return c.inferred
 }
 
-// matchURL reports whether the rule is for a URL, and the values of the named
-// groups of the pattern that matched.
+// matchURL reports whether the rule applies to a URL, and returns the values of the matching
+// pattern's named groups.
 func (t *target) matchURL(url string) (groups map[string]string, ok bool) {
 	if len(t.patterns) == 0 {
 		return nil, true

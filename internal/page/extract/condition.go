@@ -12,7 +12,7 @@ import (
 
 // condition is a compiled crawlspec.Condition.
 type condition struct {
-	selector  *selector // nil if it has none
+	selector  *selector // nil if none
 	status    []int
 	languages []languageRange
 	noindex   *bool
@@ -21,8 +21,8 @@ type condition struct {
 	any       []*condition
 }
 
-// condition compiles a condition. What it needs to read counts for the types of
-// the rule, unless it is one of several.
+// condition compiles a condition. The document types that its parts need count for the rule, unless
+// it is an alternative.
 func (c *compiler) condition(m *crawlspec.Condition, path string) *condition {
 	if m == nil {
 		return nil
@@ -56,7 +56,7 @@ func (c *compiler) condition(m *crawlspec.Condition, path string) *condition {
 	return out
 }
 
-// holds reports whether everything that the condition asks is so.
+// holds reports whether all parts of the condition hold.
 func (c *condition) holds(r *run, in item) (bool, error) {
 	if len(c.status) > 0 && !slices.Contains(c.status, r.doc.Status) {
 		return false, nil
@@ -100,12 +100,12 @@ func (s *selector) finds(r *run, in item) (bool, error) {
 }
 
 func asksNotToBeIndexed(doc *document.Document) bool {
-	v, _ := doc.PageField("noindex") // what the parser writes is JSON
+	v, _ := doc.PageField("noindex") // the parser writes valid JSON
 	is, _ := v.(bool)
 	return is
 }
 
-// headerMatch is a header of which a value must match.
+// headerMatch requires that a value of a header matches.
 type headerMatch struct {
 	name    string
 	pattern *pattern

@@ -5,7 +5,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// ContentOptions are the options of main contents that a spec has.
+// ContentOptions returns the main content options of a spec.
 func ContentOptions(c *crawlspec.MainContent) article.Options {
 	o := article.Options{Comments: c.Comments == crawlspec.CommentsKeep}
 	switch c.Prefer {

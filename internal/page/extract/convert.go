@@ -13,7 +13,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// conversion makes of a text what As says.
+// conversion converts texts as As says.
 type conversion struct {
 	as      string
 	decimal byte
@@ -46,8 +46,8 @@ func (c *compiler) conversion(f *crawlspec.Field, path string) conversion {
 	return out
 }
 
-// checkLayout refuses a layout that does not tell days apart: it is one of
-// another notation, as "%Y-%m-%d" or "YYYY-MM-DD".
+// checkLayout rejects a layout that does not distinguish days: it is in another notation, such as
+// "%Y-%m-%d" or "YYYY-MM-DD".
 func checkLayout(layout string) error {
 	day := time.Date(2019, time.November, 23, 19, 47, 58, 0, time.UTC)
 	back, err := time.Parse(layout, day.Format(layout))
@@ -57,7 +57,7 @@ func checkLayout(layout string) error {
 	return nil
 }
 
-// value converts what was found; false means that it cannot be.
+// value converts a value. It returns false if that is impossible.
 func (c *conversion) value(r *run, v any) (any, bool) {
 	if list, ok := v.([]any); ok && c.as != "" && c.as != "text" && c.as != "json" {
 		return c.list(r, list)
@@ -97,8 +97,8 @@ func (c *conversion) value(r *run, v any) (any, bool) {
 	return nil, false
 }
 
-// date returns a date as RFC 3339 has it: a date and time with its offset,
-// or the date alone ("full-date") where no time is written.
+// date returns a date as in RFC 3339: a date and time with its offset, or the date alone
+// ("full-date") if the text has no time.
 func (c *conversion) date(text string) (string, bool) {
 	for _, layout := range c.layouts {
 		if t, err := time.ParseInLocation(layout, text, c.zone); err == nil && len(text) <= dates.MaxText {
@@ -110,7 +110,7 @@ func (c *conversion) date(text string) (string, bool) {
 	return d.String(), ok
 }
 
-// list converts the members of a list; those that cannot be are left out.
+// list converts the members of a list. It omits members that cannot be converted.
 func (c *conversion) list(r *run, list []any) (any, bool) {
 	out := make([]any, 0, len(list))
 	for _, v := range list {

@@ -21,8 +21,8 @@ func compileCSS(text string) (*css.Selector, error) {
 	return selector, nil
 }
 
-// selectCSS yields the elements below root that match, in document order. It
-// looks for the first alone before it looks for all: most fields need no more.
+// selectCSS yields the matching elements below root, in document order. It searches the first one
+// separately, since most fields need only that.
 func (r *run) selectCSS(root *html.Node, selector *css.Selector, yield func(item) bool) error {
 	matcher := r.matcher(selector)
 	from := &r.selection
@@ -31,7 +31,7 @@ func (r *run) selectCSS(root *html.Node, selector *css.Selector, yield func(item
 	if matcher.Err() != nil || first.Length() == 0 || !yield(nodeItem(first.Nodes[0])) {
 		return matcher.Err()
 	}
-	from.Nodes[0] = root // the function may have selected, too
+	from.Nodes[0] = root // yield may have made a selection, too
 	all := from.FindMatcher(matcher)
 	if matcher.Err() != nil {
 		return matcher.Err()
@@ -44,14 +44,13 @@ func (r *run) selectCSS(root *html.Node, selector *css.Selector, yield func(item
 	return nil
 }
 
-// matcher finds all elements that match a selector, and first the first of them.
+// matcher finds all elements that match a selector, and first only the first one.
 type matcher struct {
 	*css.Matcher
 	first goquery.Matcher
 }
 
-// matcher returns the matcher of a selector for the page. What it learns holds for
-// all items of a rule.
+// matcher returns the matcher of a selector for the page. All items of a rule share what it learns.
 func (r *run) matcher(selector *css.Selector) *matcher {
 	m, ok := r.matchers[selector]
 	if !ok {

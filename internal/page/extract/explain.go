@@ -7,21 +7,21 @@ import (
 	"seine/internal/page/document"
 )
 
-// Verdict says whether a rule is for a document, for authors of rules.
+// Verdict states whether a rule applies to a document, for authors of rules.
 type Verdict struct {
-	Rule    string `json:"rule"`           // as in "records[0]"
+	Rule    string `json:"rule"`           // such as "records[0]"
 	Kind    string `json:"kind,omitempty"` // of its records; "" for a follow rule
 	Applies bool   `json:"applies"`
-	Why     string `json:"why,omitempty"` // it does not
+	Why     string `json:"why,omitempty"` // reason if it does not apply
 }
 
-// Explain says of each rule whether Apply would apply it to a document, or why
-// not. The error is that of ctx.
+// Explain returns for each rule whether Apply would apply it to a document, or why not. The error
+// is that of ctx.
 func (r *Rules) Explain(ctx context.Context, doc *document.Document) ([]Verdict, error) {
 	bounded, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
 	out := make([]Verdict, 0, len(r.targets))
-	alone := true // with the document
+	alone := true // no abandoned function uses the document
 	for _, t := range r.targets {
 		r := newRun(bounded, doc)
 		r.target = t
@@ -37,7 +37,7 @@ func (r *Rules) Explain(ctx context.Context, doc *document.Document) ([]Verdict,
 	return out, ctx.Err()
 }
 
-// explain says why a rule is not for a document, "" if it is.
+// explain returns the reason why a rule does not apply to a document, or "" if it applies.
 func (t *target) explain(r *run) string {
 	groups, ok := t.matchURL(r.doc.URL)
 	switch {

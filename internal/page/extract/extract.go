@@ -1,44 +1,40 @@
-// Package extract makes records and links of a document by the rules of a spec.
+// Package extract makes records and links from a document by the rules of a spec.
 //
-// [Compile] takes a spec and tells everything that is wrong with its rules, each
-// error with the path of its key. [Rules.Apply] takes a document and gives the
-// records of the rules that match it, the links of its follow rules, and what
-// could not be made. The same rules and document always give the same result, to
-// the byte.
+// [Compile] compiles the rules of a spec and returns all their errors, each with the path of its
+// key. [Rules.Apply] applies them to a document. It returns the records of the matching rules, the
+// links of the follow rules, and problems. The same rules and document always give the same result,
+// byte for byte.
 //
 // # How a value is made
 //
 // For each field, in this order:
 //
-//  1. Select: css, xpath, json_ld, meta or from. Without one, it is the item
-//     itself: what each selected, or the document. There, jq selects if the item
-//     is JSON.
+//  1. Select: css, xpath, json_ld, meta or from. Without one of them, it is the item itself:
+//     what each selected, or the document. Then jq selects if the item is JSON.
 //  2. Get: the text of an element, an attribute, HTML, Markdown.
-//  3. Regex: its first group, or the whole match. Without a selector and get, it is
-//     applied to the body, or to the HTML of an item.
+//  3. Regex: its first group, or the whole match. Without a selector and get, it is applied to
+//     the body, or to the HTML of an item.
 //  4. Replace, then trim.
-//  5. jq, where it did not select: the text is read as JSON.
+//  5. jq, if it did not select: the text is parsed as JSON.
 //  6. Split.
-//  7. As: number, date and so on. What cannot be converted counts as not found.
-//  8. Default, where nothing was found; then required.
+//  7. As: number, date and so on. A value that cannot be converted counts as not found.
+//  8. Default, if nothing was found; then required.
 //
-// An empty text, and null, is nothing found. Without all, the first value that
-// is not empty is taken. A field that found nothing is left out of the record, a
-// list (all, split) is empty.
+// An empty text or null counts as not found. Without all, the first value that is not empty is
+// used. A field without a value is omitted from the record; a list (all, split) is empty.
 //
-// # Bounds
+// # Limits
 //
-// What a page can make of rules is bounded by the constants in bounds.go, in
-// time by MaxTime. A rule that exceeds a bound gives a [Problem], and what it
-// made so far.
+// The constants in bounds.go limit the results that a page can produce, and MaxTime limits the
+// time. A rule that exceeds a limit gives a [Problem], and the results made so far.
 //
 // # Workers
 //
-// A jq program that is more than a path runs in a worker: a process of the same
-// program, which this package serves in before anything else runs, if
-// SEINE_JQ_WORKER is in its environment. It ends itself when an evaluation takes
-// too much processor time or memory. It keeps nothing of an evaluation: the results that
-// are wanted are sent at once. A jqPool has the workers of a process.
+// A jq program that is more than a path runs in a worker process. The worker runs the same program:
+// if SEINE_JQ_WORKER is in its environment, this package serves requests before any other code
+// runs. A worker exits when an evaluation takes too much processor time or memory. It keeps no
+// state of an evaluation: the requested results are sent at once. A jqPool has the workers of a
+// process.
 package extract
 
 import (
@@ -57,63 +53,63 @@ import (
 	"seine/pkg/messages"
 )
 
-// Rules are the compiled rules of a spec, safe for concurrent use.
+// Rules are the compiled rules of a spec. They are safe for concurrent use.
 type Rules struct {
-	page    *target // of the record of the page; nil if it has no condition
+	page    *target // condition of the page's record; nil if none
 	records []*recordRule
 	follow  []*followRule
-	targets []*target     // of all of them
-	limit   time.Duration // MaxTime, but for tests
-	pages   atomic.Int64  // that they were applied to
+	targets []*target     // all of the above
+	limit   time.Duration // MaxTime, except in tests
+	pages   atomic.Int64  // number of pages that the rules were applied to
 }
 
-// Result is what rules made of a document.
+// Result has what rules made from a document.
 type Result struct {
 	Records []Record
 	Links   []Link
 	// Problems are records that were not made, and rules that ended early.
 	Problems []Problem
-	// Notes are for authors of rules: records were made without these values.
+	// Notes are for authors of rules: they list values that records lack.
 	Notes []Problem
-	// NoPage says that the page itself has no record.
+	// NoPage is set if the page itself has no record.
 	NoPage bool
-	// LeftOut says by which condition there is no record of the page, or none of a rule
-	// that asks for another language: one of messages.LeftOutReasons, and why. It is that of
-	// the first.
+	// LeftOut is the reason why the page has no record, or a rule that requires another language
+	// made none: one of messages.LeftOutReasons, with details. It is that of the first such
+	// condition.
 	LeftOut string
-	// Abandoned says that a function was still busy when the time was over: it ends
-	// by itself, and until then the document must be left alone.
+	// Abandoned is set if a function was still busy when the time was over. It ends by itself;
+	// until then the document must not be used.
 	Abandoned bool
-	// Told are the rules to warn of, each once: fields never have a value, or a key joins hosts.
+	// Told are the rules to warn about, each reported once: fields that never have a value, or a
+	// key shared by hosts.
 	Told []Yield
 }
 
 // Link is a URL that a follow rule found.
 type Link struct {
 	URL      string // canonical
-	Priority *int   // nil if the rule gives none
-	DepthAdd int    // what is added to the page's depth
-	Rule     string // as in "follow[0]"
+	Priority *int   // nil if the rule sets none
+	DepthAdd int    // added to the page's depth
+	Rule     string // such as "follow[0]"
 }
 
-// Problem is a record that could not be made, or a rule that could not be
-// applied to the end.
+// Problem is a record that could not be made, or a rule that could not be applied completely.
 type Problem struct {
-	Rule   string // as in "records[0]"
+	Rule   string // such as "records[0]"
 	Kind   string // of the record; "" for a follow rule
 	Index  int    // of the item on the page, from 0
-	Field  string // "" if no single field is to blame
+	Field  string // "" if no single field is the cause
 	Reason string
-	// Record is the record as JSON, without its envelope, where there is one that
-	// does not conform to its schema or is too large (then it is cut, and no JSON).
+	// Record is the record as JSON without its envelope, if it exists but does not conform to its
+	// schema or is too large. In the latter case it is truncated, and so not valid JSON.
 	Record []byte
 }
 
 // Empty reports whether there are no rules.
 func (r *Rules) Empty() bool { return len(r.targets) == 0 }
 
-// Matches reports whether a rule is for documents of such a URL, whatever their
-// type. It costs nothing but the patterns.
+// Matches reports whether a rule applies to documents with this URL, of any type. It only evaluates
+// patterns.
 func (r *Rules) Matches(url string) bool {
 	return slices.ContainsFunc(r.targets, func(t *target) bool {
 		_, ok := t.matchURL(url)
@@ -121,9 +117,8 @@ func (r *Rules) Matches(url string) bool {
 	})
 }
 
-// Apply returns what the rules make of a document. The error is that of ctx;
-// all else is in the result. Rules that take longer than MaxTime end there, with a
-// [Problem]; see [Result.Abandoned].
+// Apply applies the rules to a document. The error is that of ctx; everything else is in the
+// result. If rules take longer than MaxTime, they end with a [Problem]; see [Result.Abandoned].
 func (r *Rules) Apply(ctx context.Context, doc *document.Document) (*Result, error) {
 	r.pages.Add(1)
 	if !r.Matches(doc.URL) {
@@ -162,25 +157,25 @@ func (r *Rules) Apply(ctx context.Context, doc *document.Document) (*Result, err
 type run struct {
 	ctx    context.Context
 	doc    *document.Document
-	mu     sync.Mutex // of result: the goroutine that waits for the rules may take it
+	mu     sync.Mutex // of result, which the goroutine that waits for the rules may take
 	result *Result
-	links  map[string]bool // found so far
-	work   int64           // bytes and nodes looked at so far
-	made   int             // records
-	size   int             // of the records so far
+	links  map[string]bool // already found
+	work   int64           // bytes and nodes visited so far
+	made   int             // number of records
+	size   int             // size of the records so far
 	groups map[string]string
 	target *target
-	body   string // of the document, once a rule has asked for it
-	broken bool   // it has been told that the document is
+	body   string // of the document, once a rule has used it
+	broken bool   // the document's fault was noted
 	nodes  *css.Nodes
-	// matchers are those of the selectors that were applied so far.
+	// matchers are the matchers of the selectors used so far.
 	matchers map[*css.Selector]*matcher
-	// selection has the node that css selects from.
+	// selection has the node from which css selects.
 	selection goquery.Selection
-	index     int    // of the item that a record is being made of
-	field     string // that is being found
+	index     int    // of the current item
+	field     string // the current field
 	pool      *jqPool
-	worker    *jqProcess // nil until a rule needs one
+	worker    *jqProcess // nil until a rule needs it
 }
 
 func newRun(ctx context.Context, doc *document.Document) *run {
@@ -190,7 +185,7 @@ func newRun(ctx context.Context, doc *document.Document) *run {
 	}
 }
 
-// apply runs a rule if it is for the document.
+// apply runs a rule if it applies to the document.
 func (r *run) apply(t *target, rule func() error) {
 	groups, ok := t.matchURL(r.doc.URL)
 	if !ok || t.types&typeOf(r.doc) == 0 {
@@ -218,8 +213,8 @@ func (r *run) applyMatched(t *target, rule func() error) error {
 	return rule()
 }
 
-// page finds out whether the page itself has a record. It has none if its
-// condition cannot be looked at.
+// page determines whether the page itself has a record. It has none if its condition cannot be
+// evaluated.
 func (r *run) page(t *target) {
 	if t == nil {
 		return
@@ -231,8 +226,8 @@ func (r *run) page(t *target) {
 	r.result.NoPage = !holds
 }
 
-// leaveOut records why a rule makes nothing. That a rule for some pages is not for
-// this one is not reported, but for languages: those are what pages are chosen by.
+// leaveOut records why a rule makes no records. For a rule other than the page's, it reports only
+// languages, by which pages are chosen.
 func (r *run) leaveOut(t *target) {
 	sort, why := t.when.unmet(r.doc)
 	if sort == "condition" && t.path != pageRule {
@@ -274,11 +269,11 @@ func (r *run) note(index int, field, format string, args ...any) {
 	}
 }
 
-// each does with every item that a rule's selector finds what the rule does with
-// one, by fields; a rule without a selector does it with the document. The first error ends it.
+// each calls do for every item that a rule's selector finds, or for the document if the rule has no
+// selector. It evaluates jq programs of fields ahead. The first error ends it.
 func (r *run) each(s *selector, fields []*field, do func(item) error) error {
 	if s == nil {
-		s = &selector{} // finds what it is given
+		s = &selector{} // selects its input
 	}
 	var failed error
 	err := jqRun{r}.allAhead(s, item{}, fields, func(in item) bool {
@@ -294,7 +289,7 @@ func (r *run) each(s *selector, fields []*field, do func(item) error) error {
 	return err
 }
 
-// spend counts work, and says when there was too much of it.
+// spend counts work, and returns an error when the limit is exceeded.
 func (r *run) spend(n int) error {
 	r.work += int64(n)
 	if r.work > MaxWork {

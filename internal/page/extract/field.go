@@ -18,7 +18,7 @@ type field struct {
 	selector *selector
 	from     string
 	value    *template
-	before   map[string]bool // with value: names of the fields before
+	before   map[string]bool // with value: names of the preceding fields
 	get      string
 	replace  []replace
 	trim     bool
@@ -27,7 +27,7 @@ type field struct {
 	convert  conversion
 	key, val *field // of a map
 	fields   []*field
-	object   bool // it has fields
+	object   bool // has fields
 	fallback any
 	required bool
 	count    fieldCount
@@ -38,7 +38,7 @@ type replace struct {
 	with  string
 }
 
-// fields compiles fields that are relative to items of a kind.
+// fields compiles fields that are relative to inputs of a kind.
 func (c *compiler) fields(fs crawlspec.Fields, path string, in inputKind) []*field {
 	out := make([]*field, 0, len(fs))
 	for i := range fs {
@@ -47,7 +47,7 @@ func (c *compiler) fields(fs crawlspec.Fields, path string, in inputKind) []*fie
 		if f.value != nil {
 			f.before = namesOf(out)
 		}
-		if f.key != nil { // in notes, what they find is the field's
+		if f.key != nil { // notes name the field itself
 			f.key.name, f.val.name = f.name, f.name
 		}
 		out = append(out, f)
@@ -97,8 +97,7 @@ func (c *compiler) field(m *crawlspec.Field, path string, in inputKind) *field {
 	return f
 }
 
-// defaultGet is the text as a reader sees it, unless it is looked through for
-// something: by a regular expression, or by jq.
+// defaultGet is the visible text, unless a regular expression or jq searches the item.
 func (f *field) defaultGet() string {
 	switch bare := f.selector.bare() && f.from == ""; {
 	case bare && f.selector.regex != nil:
@@ -109,7 +108,7 @@ func (f *field) defaultGet() string {
 	return getText
 }
 
-// get notes where a Get has no meaning.
+// get reports a Get that has no meaning here.
 func (c *compiler) get(m *crawlspec.Field, path string, in inputKind) {
 	if m.Get == "" {
 		return
@@ -134,13 +133,13 @@ func (c *compiler) constant(v crawlspec.Value, path string) any {
 	return out
 }
 
-// errMissing says of a field that is required that it found nothing.
+// errMissing is returned for a required field that found nothing.
 type errMissing struct{ field string }
 
 func (e *errMissing) Error() string { return e.field + ": required, but nothing was found" }
 
-// object returns the members of an object, those that found something, and how
-// many of them were selected and not made up.
+// object returns the members of an object that have values, and the number of them that were
+// selected as opposed to made up.
 func (r *run) object(fields []*field, in item) (m members, selected int, err error) {
 	if len(fields) == 0 {
 		return nil, 0, nil
@@ -173,8 +172,8 @@ func (r *run) object(fields []*field, in item) (m members, selected int, err err
 	return m, selected, nil
 }
 
-// isFound reports whether a value of the field says that there is something on the page. A
-// constant does not, nor does what every page has.
+// isFound reports whether a value of the field comes from the page's content. Constants do not, nor
+// do values that every page has.
 func (f *field) isFound() bool {
 	everywhere := f.value != nil || f.from == "url" || f.from == "status"
 	return !everywhere || f.selector.regex != nil
@@ -182,8 +181,8 @@ func (f *field) isFound() bool {
 
 func (f *field) isList() bool { return f.all || f.split != "" }
 
-// eval returns the value of a field relative to an item, false if it found
-// nothing. fields are those before it.
+// eval returns the value of a field relative to an item, or false if it found nothing. fields are
+// the preceding fields.
 func (f *field) eval(r *run, in item, fields members) (any, bool, error) {
 	switch {
 	case f.value != nil:
@@ -206,8 +205,8 @@ func (f *field) eval(r *run, in item, fields members) (any, bool, error) {
 	return f.gather(func(yield func(any) bool) error { return f.selected(r, in, yield) })
 }
 
-// selected yields the values of what the selector finds. Without all, those of
-// the first thing that has any.
+// selected yields the values of the selected items. Without all, it yields those of the first item
+// that has any.
 func (f *field) selected(r *run, in item, yield func(any) bool) error {
 	var failed error
 	more, found := true, false
@@ -224,7 +223,7 @@ func (f *field) selected(r *run, in item, yield func(any) bool) error {
 	return err
 }
 
-// gather collects values: the first, or all of them.
+// gather collects the first value, or all values of a list.
 func (f *field) gather(values func(yield func(any) bool) error) (any, bool, error) {
 	var first any
 	var list []any
@@ -245,7 +244,7 @@ func (f *field) gather(values func(yield func(any) bool) error) (any, bool, erro
 	return first, first != nil, nil
 }
 
-// objects yields an object for each thing selected that has something.
+// objects yields an object for each selected item that has values.
 func (f *field) objects(r *run, in item, yield func(any) bool) error {
 	var failed error
 	err := jqRun{r}.allAhead(f.selector, in, f.fields, func(i item) bool {
@@ -266,8 +265,8 @@ func (f *field) objects(r *run, in item, yield func(any) bool) error {
 	return err
 }
 
-// mapped returns an object with a member for each thing selected; of two with the
-// same key, the first.
+// mapped returns an object with a member for each selected item. If a key repeats, the first one
+// counts.
 func (f *field) mapped(r *run, in item) (any, bool, error) {
 	var m members
 	var failed error
@@ -295,7 +294,7 @@ func (f *field) mapped(r *run, in item) (any, bool, error) {
 	return m, len(m) > 0, err
 }
 
-// source returns what From says.
+// source returns the item that From names.
 func (f *field) source(r *run, in item) item {
 	if name, ok := strings.CutPrefix(f.from, "header:"); ok {
 		return textItem(strings.Join(http.Header(r.doc.Header).Values(name), ", "))
@@ -326,13 +325,13 @@ func (f *field) source(r *run, in item) item {
 	return textItem(text)
 }
 
-// finish makes values of what is selected.
+// finish makes values of a selected item.
 func (f *field) finish(r *run, i item, yield func(any) bool) error {
 	return f.finishOne(r, i, i, yield)
 }
 
-// finishOne makes values of one thing that was selected from an item: get,
-// regex, replace, trim, jq, split, as.
+// finishOne makes values of one item that was selected from another: get, regex, replace, trim, jq,
+// split, as.
 func (f *field) finishOne(r *run, in, i item, yield func(any) bool) error {
 	jq := f.selector.jq
 	if jq != nil && f.selector.jqFirst(r, in) && f.from == "" {
@@ -374,7 +373,7 @@ func (f *field) finishOne(r *run, in, i item, yield func(any) bool) error {
 	return nil
 }
 
-// isText reports whether a value of JSON goes the way of texts.
+// isText reports whether a JSON value is processed as text.
 func (f *field) isText(v any) bool {
 	switch v.(type) {
 	case string:
@@ -399,7 +398,7 @@ func (f *field) clean(r *run, text string) (string, error) {
 	return text, nil
 }
 
-// pieces splits a text, and converts the pieces.
+// pieces splits a text and converts the pieces.
 func (f *field) pieces(r *run, v any, yield func(any) bool) (more bool, err error) {
 	text, ok := v.(string)
 	if !ok || f.split == "" {
@@ -431,7 +430,7 @@ func (f *field) converted(r *run, v any, yield func(any) bool) (more bool, err e
 	return out == "" || yield(out), nil
 }
 
-// shorten cuts a text for a note.
+// shorten truncates a text for a note.
 func shorten(s string) string {
 	const most = 80
 	if len(s) <= most {

@@ -13,7 +13,7 @@ type followRule struct {
 	with     []*field
 	own      map[string]bool // names in with
 	url      *template
-	link     *field // what selects URLs directly
+	link     *field // selects URLs directly
 	paginate *paginate
 	priority *int
 	depth    int
@@ -42,7 +42,7 @@ func (c *compiler) followRule(m *crawlspec.FollowRule, path string) *followRule 
 	return out
 }
 
-// link compiles the selector of URLs: a field that takes all of them.
+// link compiles the selector of URLs as a field that selects all of them.
 func (c *compiler) link(m *crawlspec.FollowRule, path string, in inputKind) *field {
 	f := &crawlspec.Field{Selector: m.Selector, Get: m.Get, All: true}
 	nodes := m.CSS != "" || m.XPath != "" || m.JSONLD == "" && m.Meta == "" && m.Regex == "" && m.JQ == "" && in == amongNodes
@@ -52,7 +52,7 @@ func (c *compiler) link(m *crawlspec.FollowRule, path string, in inputKind) *fie
 	return c.field(f, path, in)
 }
 
-// run finds the links of a document that the rule is for.
+// run adds the links of a document.
 func (rule *followRule) run(r *run) error {
 	if rule.paginate != nil {
 		return rule.paginate.run(r, rule)
@@ -83,7 +83,7 @@ func (rule *followRule) find(r *run, in item) error {
 	return rule.expand(r, with, 0)
 }
 
-// addAll adds the URLs in a value: a text, or lists of them.
+// addAll adds the URLs of a value: a text, or nested lists of texts.
 func (rule *followRule) addAll(r *run, v any) error {
 	switch v := v.(type) {
 	case string:
@@ -98,12 +98,11 @@ func (rule *followRule) addAll(r *run, v any) error {
 	return nil
 }
 
-// linkCost is what it costs to fill in a template and to resolve the reference, in
-// units of work: there are as many combinations as the page likes.
+// linkCost is the cost of filling a template and resolving the reference, in units of work: a page
+// controls the number of combinations.
 const linkCost = 256
 
-// expand adds a URL for each combination of the members of lists in with, from
-// the i-th value on.
+// expand adds a URL for each combination of the list members in with, from the i-th value on.
 func (rule *followRule) expand(r *run, with members, i int) error {
 	for ; i < len(with); i++ {
 		list, ok := with[i].value.([]any)
@@ -133,7 +132,7 @@ func (rule *followRule) expand(r *run, with members, i int) error {
 	return rule.add(r, text)
 }
 
-// add adds the link to a reference, once.
+// add adds the link to a reference unless it was added before.
 func (rule *followRule) add(r *run, ref string) error {
 	u, err := r.doc.Resolve(ref)
 	if err != nil {

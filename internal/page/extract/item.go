@@ -16,15 +16,15 @@ import (
 	"seine/internal/page/dom"
 )
 
-// item is what a selector is applied to, and what it finds: the document (the
-// zero item), a node of HTML or XML, a value of JSON, or a text.
+// item is the input or result of a selector: the document (the zero item), an HTML or XML node, a
+// JSON value, or a text.
 type item struct {
 	node  *html.Node
 	xml   *xmlquery.Node
 	value any
 	text  string
 	kind  itemKind
-	ahead map[*query]*batch // results of programs for the value
+	ahead map[*query]*batch // results of programs evaluated ahead
 }
 
 type itemKind uint8
@@ -41,7 +41,7 @@ func nodeItem(n *html.Node) item { return item{kind: itemNode, node: n} }
 func valueItem(v any) item       { return item{kind: itemValue, value: v} }
 func textItem(s string) item     { return item{kind: itemText, text: s} }
 
-// What is taken of an item.
+// Values of Get.
 const (
 	getText     = "text"
 	getRaw      = "raw"
@@ -51,7 +51,7 @@ const (
 	getNumber   = "number" // the text, for as: number
 )
 
-// get returns what a Get takes of an item.
+// get returns the part of an item that get names.
 func (r *run) get(in item, get string) (string, error) {
 	s, err := r.getText(in, get)
 	if err != nil {
@@ -116,7 +116,7 @@ func (r *run) getNode(n *html.Node, get string) (string, error) {
 	return document.TextOf(n), nil
 }
 
-// render writes nodes as HTML, and ends where the work does.
+// render writes nodes as HTML. It stops when the limit of work is exceeded.
 func (r *run) render(nodes iter.Seq[*html.Node]) (string, error) {
 	var b strings.Builder
 	for n := range nodes {
@@ -127,10 +127,10 @@ func (r *run) render(nodes iter.Seq[*html.Node]) (string, error) {
 	return b.String(), nil
 }
 
-// bytesAWork is how many bytes that are written are a unit of work.
+// bytesAWork is the number of written bytes that count as a unit of work.
 const bytesAWork = 16
 
-// spending is a writer that counts what is written as work.
+// spending is a writer that counts written bytes as work.
 type spending struct {
 	to  *strings.Builder
 	run *run
@@ -158,8 +158,8 @@ func getXML(n *xmlquery.Node, get string) string {
 	return dom.Fold(n.InnerText())
 }
 
-// textOfValue returns a JSON value as text: a string as it is, null as nothing,
-// and all else as JSON.
+// textOfValue returns a JSON value as text: a string unchanged, null as "", and all other values as
+// JSON.
 func textOfValue(v any) string {
 	switch v := v.(type) {
 	case nil:

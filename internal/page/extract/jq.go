@@ -14,14 +14,14 @@ import (
 	"seine/internal/page/document"
 )
 
-// jqRun runs the programs of rules of the kind jq.
+// jqRun runs the jq programs of rules.
 type jqRun struct{ *run }
 
-// query is a compiled jq program, safe for concurrent use.
+// query is a compiled jq program. It is safe for concurrent use.
 type query struct {
 	text string
 	path []step // of a plain path such as ".a.b[]", which needs no interpreter; nil for other programs
-	// first says that the first result is mostly enough.
+	// first is whether the first result is usually enough.
 	first bool
 }
 
@@ -31,8 +31,8 @@ type step string
 // maxProgram is the longest program, in bytes. Its parts may nest, and the compiler recurses into them.
 const maxProgram = 64 << 10
 
-// forbidden are functions of jq whose result depends on more than their input:
-// the same page must always give the same record.
+// forbidden are functions of jq whose result depends on more than their input. The same page must
+// always give the same record.
 var forbidden = map[string]bool{
 	"now": true, "localtime": true, "strflocaltime": true,
 	"env": true, "$ENV": true, "input": true, "inputs": true, "input_filename": true, "input_line_number": true,
@@ -61,14 +61,15 @@ func compileJQ(text string) (*query, error) {
 	return &query{text: text, path: plainPath(parsed)}, nil
 }
 
-// called is a call of a function in a parsed program, as JSON. A string of the program cannot look so: its quotes are escaped.
+// called matches a call of a function in a parsed program, as JSON. It cannot match inside a string
+// of the program, whose quotes are escaped.
 var called = lazyregexp.New(`"Func":\{"Name":"([^"]+)"`)
 
 // functionsOf returns the functions and variables that a program names.
 func functionsOf(parsed *gojq.Query) (names []string) {
 	text, err := json.Marshal(parsed)
 	if err != nil {
-		panic(err) // it is a tree of structs, numbers and texts
+		panic(err) // a tree of structs, numbers and texts
 	}
 	for _, m := range called().FindAllSubmatch(text, -1) {
 		names = append(names, string(m[1]))
@@ -76,7 +77,7 @@ func functionsOf(parsed *gojq.Query) (names []string) {
 	return names
 }
 
-// plainPath returns the steps of a program that is nothing but a path, else nil.
+// plainPath returns the steps of a program that is only a path, and nil for other programs.
 func plainPath(q *gojq.Query) []step {
 	if q.Term == nil || len(q.FuncDefs) > 0 {
 		return nil
@@ -103,7 +104,8 @@ func plainPath(q *gojq.Query) []step {
 	return path
 }
 
-// walk follows a plain path. ok is false if the interpreter must run: for another program, or a value of another shape.
+// walk follows a plain path. ok is false if the interpreter must run: for another program, or a
+// value of unexpected structure.
 func (q *query) walk(v any) (found []any, ok bool) {
 	if q.path == nil {
 		return nil, false
@@ -117,7 +119,7 @@ func (q *query) walk(v any) (found []any, ok bool) {
 	return found, true
 }
 
-// take takes a step from each value. found may be changed or returned.
+// take applies a step to each value. It may modify and return found.
 func (s step) take(found []any) (next []any, ok bool) {
 	if s != "" {
 		for i, v := range found {
@@ -146,14 +148,14 @@ func (s step) take(found []any) (next []any, ok bool) {
 	return next, true
 }
 
-// nothing reports null, and what JSON has no number for.
+// nothing reports whether v is null, or a number that JSON cannot represent.
 func nothing(v any) bool {
 	f, ok := v.(float64)
 	return v == nil || ok && (math.IsNaN(f) || math.IsInf(f, 0))
 }
 
-// maxValue is the size of a value that jq is given or gives, in values and bytes of text: twice the longest JSON. A value
-// may contain another many times, and CSV the names of its columns in each row.
+// maxValue bounds the input and the results of jq, in values plus bytes of text: twice the longest
+// JSON. A value may contain another many times, and CSV repeats its column names in each row.
 const maxValue = 2 * document.MaxData
 
 var errLarge = fmt.Errorf("a value is larger than %d MiB", maxValue>>20)
@@ -164,8 +166,8 @@ func tooLarge(v any) bool {
 	return left < 0
 }
 
-// selectJQ yields what the program makes of a value, but for null. An error of the program ends it with a note: it means
-// that the value has another shape. ahead is what askAhead has found out.
+// selectJQ yields the results of the program for a value, except null. An error of the program ends
+// it with a note: the value has an unexpected structure. ahead has the results of askAhead.
 func (j jqRun) selectJQ(v any, q *query, ahead map[*query]*batch, yield func(item) bool) error {
 	if found, ok := q.walk(v); ok {
 		for _, v := range found {
@@ -195,7 +197,8 @@ func (j jqRun) selectJQ(v any, q *query, ahead map[*query]*batch, yield func(ite
 	return nil
 }
 
-// deliver yields the results of a batch. more reports whether further ones are wanted and there may be some.
+// deliver yields the results of a batch. more reports whether the caller wants further results and
+// there may be some.
 func (j jqRun) deliver(b *batch, yield func(item) bool) (more bool, err error) {
 	if err := j.spend(1 + b.size/bytesAWork); err != nil {
 		return false, err
@@ -208,8 +211,8 @@ func (j jqRun) deliver(b *batch, yield func(item) bool) (more bool, err error) {
 	return b.more, b.err
 }
 
-// interpret has a worker evaluate a program, and yields its results but for the first ones. A program that is asked for
-// further results begins again.
+// interpret makes a worker evaluate a program, and yields its results except the first skip ones.
+// To get further results, the program runs again from the beginning.
 func (j jqRun) interpret(q *query, v any, skip int, yield func(item) bool) error {
 	if tooLarge(v) {
 		return fmt.Errorf("%w: %w", errBound, errLarge)
@@ -235,7 +238,7 @@ func (j jqRun) interpret(q *query, v any, skip int, yield func(item) bool) error
 	}
 }
 
-// interpreter returns the worker of the run, which it keeps until the end of a rule.
+// interpreter returns the worker of the run, which keeps it until the end of a rule.
 func (j jqRun) interpreter() (w *jqProcess, err error) {
 	if j.worker != nil && j.worker.ended != nil {
 		j.release()
@@ -246,7 +249,7 @@ func (j jqRun) interpreter() (w *jqProcess, err error) {
 	return j.worker, err
 }
 
-// release gives the worker of the run back.
+// release returns the worker to the pool.
 func (j jqRun) release() {
 	if j.worker != nil {
 		j.pool.put(j.worker)

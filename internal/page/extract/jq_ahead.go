@@ -1,13 +1,14 @@
 package extract
 
-// maxAhead is how many items are looked at before the fields of the first one are found, and maxBatch how long requests for
-// them, and the answers, become before there is another one.
+// maxAhead is the number of items selected before the fields of the first one are evaluated.
+// maxBatch is the size in bytes above which a request or its answers are split.
 const (
 	maxAhead = 100
 	maxBatch = 64 << 10
 )
 
-// programsOf returns the programs that fields apply to an item itself, and that a worker must evaluate.
+// programsOf returns the programs that fields apply to the item itself and that a worker must
+// evaluate.
 func programsOf(fields []*field) (out []*query) {
 	for _, f := range fields {
 		if f.value == nil && f.from == "" && f.selector.jq != nil && f.selector.bare() && f.selector.jq.path == nil {
@@ -17,8 +18,8 @@ func programsOf(fields []*field) (out []*query) {
 	return out
 }
 
-// allAhead yields what a selector finds. The programs of fields are evaluated for many items at once: a worker takes a program in
-// less time than it takes to wake it.
+// allAhead yields what a selector finds. It evaluates the programs of fields for many items at
+// once: a worker evaluates a program in less time than it takes to wake the worker.
 func (j jqRun) allAhead(s *selector, in item, fields []*field, yield func(item) bool) error {
 	programs := programsOf(fields)
 	if len(programs) == 0 {
@@ -44,7 +45,8 @@ func (j jqRun) allAhead(s *selector, in item, fields []*field, yield func(item) 
 	return err
 }
 
-// askAhead evaluates programs for items. What it does not find out is left for later, also an error.
+// askAhead evaluates programs for items. Missing results and errors are left to the later
+// evaluation.
 func (j jqRun) askAhead(items []item, programs []*query) {
 	tasks := make([]jqProgram, len(programs))
 	for i, q := range programs {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// limitWorker has the kernel refuse a worker what it would allocate at once, between two looks, and end it first where memory
-// is short.
+// limitWorker sets kernel limits: it prevents a worker from allocating too much between two checks,
+// and makes it the first to be killed when memory is short.
 func limitWorker(limits jqLimits) {
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	statm, _ := os.ReadFile("/proc/self/statm")

@@ -10,17 +10,18 @@ import (
 
 // jqPool has the workers of a process. They share its processors.
 type jqPool struct {
-	program string // that workers are started of
+	program string // that workers run
 	limits  jqLimits
-	used    chan struct{} // a place for each worker in use
+	used    chan struct{} // has an element for each worker in use
 	mu      sync.Mutex
 	idle    []*jqProcess
 }
 
 const (
-	// idleTime is how long a worker waits for work before it is ended.
+	// idleTime is how long an idle worker is kept.
 	idleTime = 10 * time.Second
-	// staleTime is after how long it is asked first whether it is still there: the system may end it where memory is short.
+	// staleTime is the idle time after which a worker is first checked for life: the system may
+	// have killed it when memory was short.
 	staleTime = time.Second
 )
 
@@ -69,7 +70,7 @@ func (p *jqPool) takeIdle() *jqProcess {
 	return w
 }
 
-// put takes back a worker that get returned.
+// put returns a worker to the pool.
 func (p *jqPool) put(w *jqProcess) {
 	defer func() { <-p.used }()
 	if !w.keep() || w.ended != nil {

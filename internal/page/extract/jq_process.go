@@ -16,30 +16,31 @@ import (
 	"seine/internal/page/document"
 )
 
-// jqProcess is a worker as its parent sees it. One goroutine uses it at a time.
+// jqProcess is the parent's handle of a worker. It is not safe for concurrent use.
 type jqProcess struct {
 	limits jqLimits
 	cmd    *exec.Cmd
 	input  io.Closer
 	to     *gob.Encoder
 	from   *gob.Decoder
-	keep   func() bool // ends the watch over the context that get was given; false if the worker was killed
-	timer  *time.Timer // ends it when it is idle
-	value  uint64      // hash of the latest value that it has
+	keep   func() bool // stops watching the context that get was given; false if the worker was killed
+	timer  *time.Timer // ends an idle worker
+	value  uint64      // hash of the last value sent
 	since  time.Time   // when it became idle
-	ended  error       // why it has ended
+	ended  error       // why the worker ended
 }
 
-// workerProgram is the program of this process, also if an upgrade has replaced its file.
+// workerProgram is the running program, even if an upgrade has replaced its file.
 var workerProgram = func() string {
 	if runtime.GOOS == "linux" {
 		return "/proc/self/exe"
 	}
-	program, _ := os.Executable() // the error is that of starting it
+	program, _ := os.Executable() // starting it returns the error
 	return program
 }()
 
-// startWorker starts a program as a worker. It ends when its input does, at the latest with this process.
+// startWorker starts a program as a worker. It ends when its input ends, at the latest with this
+// process.
 func startWorker(program string, limits jqLimits) (*jqProcess, error) {
 	cmd := exec.Command(program)
 	cmd.Args[0] = "seine-jq"
@@ -62,7 +63,7 @@ func (w *jqProcess) end() {
 	_ = w.cmd.Wait()
 }
 
-// fail notes why a worker has ended.
+// fail records why a worker has ended.
 func (w *jqProcess) fail(cause error) {
 	if !errors.Is(cause, io.EOF) && !errors.Is(cause, io.ErrUnexpectedEOF) {
 		w.kill()
@@ -80,8 +81,8 @@ func (w *jqProcess) fail(cause error) {
 
 var valueSeed = maphash.MakeSeed()
 
-// exchange sends a request, and returns a batch for each program of each task. If the worker has ended, the last one says why, and
-// others are missing.
+// exchange sends a request, and returns a batch for each program of each task. If the worker has
+// ended, the last batch has the error, and later ones are missing.
 func (w *jqProcess) exchange(r *jqRequest) (answers []*batch) {
 	last := maphash.Bytes(valueSeed, r.Tasks[len(r.Tasks)-1].Value)
 	if maphash.Bytes(valueSeed, r.Tasks[0].Value) == w.value {
@@ -111,7 +112,7 @@ func (w *jqProcess) exchange(r *jqRequest) (answers []*batch) {
 	return answers
 }
 
-// alive reports whether a worker that was idle is there.
+// alive reports whether an idle worker still runs.
 func (w *jqProcess) alive() bool {
 	return w.exchange(&jqRequest{Tasks: []jqTask{{Value: []byte("0"), Programs: []jqProgram{{Text: "."}}}}})[0].err == nil
 }
@@ -126,7 +127,7 @@ type batch struct {
 	values []any
 	size   int   // in bytes of JSON
 	more   bool  // there may be more results
-	err    error // that ended the evaluation, behind the values
+	err    error // that ended the evaluation, after the values
 }
 
 // readAll reads the results of a program. The error is that of the pipe.

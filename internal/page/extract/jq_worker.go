@@ -21,24 +21,25 @@ import (
 	"seine/pkg/messages"
 )
 
-// workerVariable makes a process of any program with this package a worker, which interprets jq for the process that has
-// started it and does nothing else. It has the limits.
+// workerVariable makes a process of any program with this package a worker, which interprets jq for
+// its parent and does nothing else. Its value has the limits.
 const workerVariable = "SEINE_JQ_WORKER"
 
 // jqLimits are the limits of one evaluation.
 type jqLimits struct {
-	memory uint64 // bytes, beside the value that it is given
+	memory uint64 // bytes, besides the input value
 	cpu    time.Duration
 }
 
-// Exit codes of a worker in which an evaluation exceeds a limit. The Go runtime exits with exitRuntime when memory is out.
+// Exit codes of a worker whose evaluation exceeds a limit. The Go runtime exits with exitRuntime
+// when it is out of memory.
 const (
 	exitRuntime = 2 + iota
 	exitMemory
 	exitCPU
 )
 
-// init serves before any other part of the program runs.
+// init serves requests before any other part of the program runs.
 func init() {
 	var limits jqLimits
 	if _, err := fmt.Sscan(os.Getenv(workerVariable), &limits.memory, &limits.cpu); err == nil {
@@ -49,23 +50,24 @@ func init() {
 
 // jqRequest asks a worker to evaluate programs.
 type jqRequest struct {
-	Most  int // bytes of results, together
+	Most  int // bytes of all results
 	Tasks []jqTask
 }
 
-// jqTask has the programs for a value. Without a value, it is for that of the previous task.
+// jqTask has the programs for a value. If Value is nil, it is that of the previous task.
 type jqTask struct {
 	Value    []byte // JSON
 	Programs []jqProgram
 }
 
-// jqProgram is a program. Of its results, the first Skip are left out and up to Most are sent. Null does not count.
+// jqProgram is a program. The first Skip results are dropped, and up to Most of the following are
+// sent. Nulls do not count.
 type jqProgram struct {
 	Text       string
 	Skip, Most int
 }
 
-// jqAnswer is results of a program, and what is behind them. It may come in several parts.
+// jqAnswer has results of a program, and how they end. An answer may have several parts.
 type jqAnswer struct {
 	Values [][]byte // JSON
 	End    jqEnd
@@ -78,18 +80,20 @@ const (
 	endNone   jqEnd = iota // another part
 	endMore                // there may be more
 	endAll                 // there are no more
-	endFailed              // the program failed: its error
-	endBound               // a result exceeds a bound: which
+	endFailed              // the program failed with Error
+	endBound               // a result exceeds a limit, described in Error
 )
 
 const (
-	// maxAsked is how many results are asked for at once: one more than a rule may have records or values.
+	// maxAsked is the number of results requested at once: one more than the limits of records and
+	// values of a rule.
 	maxAsked = MaxValues + 1
-	// maxResult is the longest result.
+	// maxResult is the size of the longest result.
 	maxResult = document.MaxData
-	// watchEvery is how often a worker looks at the memory and time of an evaluation.
+	// watchEvery is the interval at which a worker checks the memory and time of an evaluation.
 	watchEvery = 5 * time.Millisecond
-	// maxPrograms is how many compiled programs a worker keeps, with the regular expressions that they have compiled.
+	// maxPrograms is the number of compiled programs that a worker keeps, with the regular
+	// expressions that they have compiled.
 	maxPrograms = 1000
 )
 
@@ -100,30 +104,30 @@ type worker struct {
 	mu     sync.Mutex // of out, part and busy
 	out    *bufio.Writer
 	to     *gob.Encoder // to out
-	part   jqAnswer     // that is not sent yet
+	part   jqAnswer     // not sent yet
 	size   int          // of its values, in bytes
-	busy   bool         // a request is not answered yet
+	busy   bool         // a request is in progress
 
 	programs map[string]*gojq.Code
 	value    any
-	failed   error // the value cannot be read
-	left     int   // bytes that the results of the request may still have
+	failed   error // error of decoding the value
+	left     int   // bytes that the results of the request may still take
 
 	running atomic.Pointer[evaluation]
-	timer   *time.Timer   // of look
-	seen    *evaluation   // that ran at the last look
-	then    time.Duration // CPU time of the process at the last look
+	timer   *time.Timer   // for look
+	seen    *evaluation   // evaluation at the last check
+	then    time.Duration // CPU time of the process at the last check
 }
 
-// evaluation is a program that runs on a value.
+// evaluation is a running evaluation of a program.
 type evaluation struct {
-	heap uint64        // of the process when it began, in bytes
+	heap uint64        // of the process at the start, in bytes
 	cpu  time.Duration // that it may still use
 }
 
-// serveJQ serves until the parent closes the pipe or has ended.
+// serveJQ serves requests until the parent closes the pipe or ends.
 func serveJQ(limits jqLimits) {
-	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // the parent drains, and needs its worker
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP) // the parent drains first, and needs its worker
 	limitWorker(limits)
 	debug.SetGCPercent(400)
 	w := &worker{limits: limits, parent: os.Getppid(), out: bufio.NewWriterSize(os.Stdout, maxBatch), programs: make(map[string]*gojq.Code)}
@@ -144,7 +148,7 @@ func serveJQ(limits jqLimits) {
 	}
 }
 
-// watch begins to look at evaluations, or ends that and sends what is left to send.
+// watch starts checking evaluations, or stops it and flushes the output.
 func (w *worker) watch(on bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -153,10 +157,10 @@ func (w *worker) watch(on bool) {
 		return
 	}
 	w.timer.Stop()
-	_ = w.out.Flush() // the next read finds out whether there is a parent
+	_ = w.out.Flush() // the next read detects whether the parent has gone
 }
 
-// do sends the results of the programs of a task.
+// do evaluates the programs of a task and sends the results.
 func (w *worker) do(task *jqTask) {
 	if task.Value != nil {
 		w.value, _, w.failed = document.Value(task.Value)
@@ -169,7 +173,7 @@ func (w *worker) do(task *jqTask) {
 	}
 }
 
-// compiled returns a program, which the parent has compiled before.
+// compiled returns a compiled program. The parent has compiled it before, so it is valid.
 func (w *worker) compiled(text string) *gojq.Code {
 	if code := w.programs[text]; code != nil {
 		return code
@@ -189,7 +193,7 @@ func (w *worker) compiled(text string) *gojq.Code {
 	return code
 }
 
-// begin begins an evaluation. Garbage of those before it does not count.
+// begin begins an evaluation. Garbage of earlier ones does not count.
 func (w *worker) begin() {
 	heap := memoryUsed()
 	if heap > w.limits.memory/4 {
@@ -201,7 +205,8 @@ func (w *worker) begin() {
 	w.running.Store(&evaluation{heap: heap, cpu: w.limits.cpu})
 }
 
-// results adds results of a program, fewer where the answers to a request become long, and returns what is behind them.
+// results adds the results of a program, or fewer if the answers to a request become long. It
+// returns how the results end.
 func (w *worker) results(p *jqProgram) (end jqEnd, reason string) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -233,7 +238,7 @@ func (w *worker) results(p *jqProgram) (end jqEnd, reason string) {
 	return endMore, ""
 }
 
-// add adds a result to the answer, unless it is too large.
+// add adds a result to the answer. It returns false if the result is too large.
 func (w *worker) add(text []byte) bool {
 	if len(text) > maxResult {
 		return false
@@ -249,7 +254,7 @@ func (w *worker) add(text []byte) bool {
 	return true
 }
 
-// send sends what there is of an answer.
+// send sends the current part of an answer.
 func (w *worker) send(end jqEnd, reason string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -258,14 +263,15 @@ func (w *worker) send(end jqEnd, reason string) {
 	w.part, w.size = jqAnswer{}, 0
 }
 
-// memoryUsed is the size of the heap and of stacks.
+// memoryUsed returns the size of the heap and the stacks.
 func memoryUsed() uint64 {
 	used := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(used)
 	return used[0].Value.Uint64() + used[1].Value.Uint64()
 }
 
-// look ends the process if the evaluation that runs exceeds a limit. The parent gets the results before that.
+// look exits the process if the running evaluation exceeds a limit. The parent still gets earlier
+// results.
 func (w *worker) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -281,7 +287,7 @@ func (w *worker) look() {
 	switch {
 	case e != nil && e.cpu < 0:
 		code = exitCPU
-	case e != nil && memoryUsed() > e.heap+w.limits.memory*3/2: // the collector keeps it below the limit, if it can
+	case e != nil && memoryUsed() > e.heap+w.limits.memory*3/2: // the garbage collector keeps it below the limit if it can
 		code = exitMemory
 	case os.Getppid() == w.parent:
 		w.timer.Reset(watchEvery)

@@ -6,26 +6,27 @@ import (
 	"sync"
 )
 
-// maxKeys is how many keys are remembered of a kind.
+// maxKeys is the number of keys remembered for a kind.
 const maxKeys = 4096
 
-// keyHosts finds a key that records of two hosts have: where only the last record of a key counts, they replace each
-// other. It remembers the first keys of a kind. It is safe for concurrent use.
+// keyHosts detects a key that records of two hosts share: destinations that keep only the last
+// record of a key would replace one by the other. It remembers the first keys of a kind. It is safe
+// for concurrent use.
 type keyHosts struct {
 	seed maphash.Seed
 
 	mu     sync.Mutex
 	hosts  map[uint64]string // by hash of the key
 	rule   string            // that made the second record
-	joined []string          // nil until two hosts have one key
+	joined []string          // nil until two hosts share a key
 }
 
 func newKeyHosts() *keyHosts {
 	return &keyHosts{seed: maphash.MakeSeed(), hosts: make(map[uint64]string)}
 }
 
-// note records that a rule has made a record with that key of a page on host, and reports whether it is the first that
-// has the key of a record of another host.
+// note records that a rule has made a record with this key from a page on host. It reports whether
+// this is the first record whose key belongs to another host.
 func (k *keyHosts) note(rule, key, host string) bool {
 	sum, host := maphash.String(k.seed, key), strings.TrimPrefix(host, "www.")
 	k.mu.Lock()
@@ -41,7 +42,7 @@ func (k *keyHosts) note(rule, key, host string) bool {
 	return true
 }
 
-// joinedBy returns the two hosts, if it is that rule which has joined them.
+// joinedBy returns the two hosts that share a key, if this rule made the second record.
 func (k *keyHosts) joinedBy(rule string) []string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

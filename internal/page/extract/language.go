@@ -7,14 +7,14 @@ import (
 	"seine/internal/page/document"
 )
 
-// languageRange is the languages of which a document must have one.
+// languageRange is a set of languages, one of which a document must have.
 type languageRange struct {
-	field string // of a page, that has it
+	field string // page field with the language
 	tags  []string
 }
 
-// has reports whether the language of a document is one of those, or a kind of one: en-GB
-// is English (RFC 4647, section 3.3.1).
+// has reports whether the language of a document is in the set, or a variant of a member: en-GB is
+// English (RFC 4647, section 3.3.1).
 func (l *languageRange) has(doc *document.Document) bool {
 	is := strings.ReplaceAll(doc.PageText(l.field), "_", "-")
 	for _, tag := range l.tags {
@@ -25,7 +25,7 @@ func (l *languageRange) has(doc *document.Document) bool {
 	return false
 }
 
-// wrong says what is, and what was to be.
+// wrong describes the actual and the required language.
 func (l *languageRange) wrong(doc *document.Document) string {
 	what := "the page is in"
 	if l.field == "text_language" {
@@ -38,8 +38,8 @@ func (l *languageRange) wrong(doc *document.Document) string {
 	return fmt.Sprintf("%s %s, not %s", what, is, strings.Join(l.tags, " or "))
 }
 
-// unmet says which sort of a condition does not hold, one of messages.LeftOutReasons, and why: "" if
-// languages and noindex are as it asks.
+// unmet returns the kind of condition that does not hold, one of messages.LeftOutReasons, and the
+// reason. The reason is "" if languages and noindex are as required.
 func (c *condition) unmet(doc *document.Document) (sort, why string) {
 	for _, l := range c.languages {
 		if !l.has(doc) {

@@ -16,8 +16,8 @@ type paginate struct {
 	while             *condition
 }
 
-// defaultPages is how many pages a listing has at most, unless its rule says:
-// one whose end is not recognised must end nevertheless.
+// defaultPages is the default limit of pages of a listing, so that a listing whose end is not
+// recognised ends too.
 const defaultPages = 1000
 
 func (c *compiler) paginate(m *crawlspec.Paginate, path string) *paginate {
@@ -30,7 +30,7 @@ func (c *compiler) paginate(m *crawlspec.Paginate, path string) *paginate {
 	return out
 }
 
-// run adds the link to the next page, if there is one.
+// run adds the link to the next page, if any.
 func (p *paginate) run(r *run, rule *followRule) error {
 	base, query, _ := strings.Cut(r.doc.URL, "?")
 	pairs, at := p.find(query)
@@ -58,7 +58,7 @@ func (p *paginate) run(r *run, rule *followRule) error {
 	} else {
 		pairs = append(pairs, next)
 	}
-	u, err := weburl.Canonicalize(base + "?" + strings.Join(pairs, "&")) // of the page, not of its base element
+	u, err := weburl.Canonicalize(base + "?" + strings.Join(pairs, "&")) // relative to the page, not to its base element
 	if err != nil {
 		r.note(0, "", "%v", err)
 		return nil
@@ -66,8 +66,7 @@ func (p *paginate) run(r *run, rule *followRule) error {
 	return rule.addOnce(r, u)
 }
 
-// find takes a query apart, and says where the parameter is, -1 if it is not
-// there.
+// find splits a query, and returns the index of the parameter, or -1.
 func (p *paginate) find(query string) (pairs []string, at int) {
 	if query == "" {
 		return nil, -1

@@ -8,17 +8,17 @@ import (
 	"seine/internal/base/regexbound"
 )
 
-// pattern is a compiled regular expression (RE2). One search takes linear time,
-// but each match of a text may be followed by a search to its end, which makes
-// all of them quadratic. So those in a long text are searched one by one, in a way
-// that can be ended, and each counts what it reads.
+// pattern is a compiled regular expression (RE2). One search takes linear time, but searching all
+// matches can be quadratic, since each search may read to the end of the text. So in a long text
+// each match is searched separately, with a search that can be ended and that counts the bytes it
+// reads.
 type pattern struct {
 	regex *regexbound.Regexp
-	next  *regexbound.Regexp // regex behind the first character of a text
+	next  *regexbound.Regexp // regex after the first character of a text
 }
 
-// longText is from where on matches are searched one by one, in bytes, and longWork
-// the work of one search: in a shorter text all of them take a few milliseconds.
+// longText is the length, in bytes, from which matches are searched one by one, and longWork the
+// work of one search. In a shorter text, finding all matches takes a few milliseconds.
 const (
 	longText = 256
 	longWork = 4 * longText
@@ -41,8 +41,8 @@ func patternOf(regex *regexbound.Regexp, text string) (*pattern, error) {
 	return &pattern{regex, next}, err
 }
 
-// all yields where the matches in a text are, as FindAllStringSubmatchIndex gives
-// them. It ends with the error of spend, which is given the work.
+// all yields the positions of the matches in a text, as FindAllStringSubmatchIndex returns them. It
+// ends with the error of spend, which is given the work.
 func (p *pattern) all(text string, spend func(n int) error) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) {
 		if len(text) < longText && p.regex.Work(text) <= longWork {
@@ -52,7 +52,7 @@ func (p *pattern) all(text string, spend func(n int) error) iter.Seq2[[]int, err
 		end := -1
 		for m, err := range p.each(text, spend) {
 			if err == nil && m[1] == m[0] && m[0] == end {
-				continue // nothing, right behind a match, is none
+				continue // an empty match right after a match does not count
 			}
 			if !yield(m, err) {
 				return
@@ -64,11 +64,11 @@ func (p *pattern) all(text string, spend func(n int) error) iter.Seq2[[]int, err
 	}
 }
 
-// each yields where the matches in a text are, each searched for itself, also those
-// of nothing right behind another.
+// each yields the positions of the matches in a text, each searched separately. It includes empty
+// matches right after another match.
 func (p *pattern) each(text string, spend func(n int) error) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) {
-		empty := -1 // where nothing was found last
+		empty := -1 // position of the last empty match
 		for pos := 0; pos <= len(text); {
 			m, err := p.from(text, pos, spend)
 			if err != nil {
@@ -91,7 +91,7 @@ func (p *pattern) each(text string, spend func(n int) error) iter.Seq2[[]int, er
 	}
 }
 
-// short does not search all where the first match will do.
+// short searches for the first match before it searches for all.
 func (p *pattern) short(text string, spend func(n int) error, yield func([]int, error) bool) {
 	if err := spend(p.regex.Work(text)); err != nil {
 		yield(nil, err)
@@ -108,8 +108,7 @@ func (p *pattern) short(text string, spend func(n int) error, yield func([]int, 
 	}
 }
 
-// from returns the first match at pos or behind it. What is before pos counts for
-// "^" and "\b".
+// from returns the first match at or after pos. Text before pos counts for "^" and "\b".
 func (p *pattern) from(text string, pos int, spend func(n int) error) ([]int, error) {
 	if pos == 0 {
 		return p.regex.Find(text, spend)
@@ -119,7 +118,7 @@ func (p *pattern) from(text string, pos int, spend func(n int) error) ([]int, er
 	if m == nil || err != nil {
 		return nil, err
 	}
-	m = m[2:] // its first group is the match
+	m = m[2:] // the first group is the match
 	for i := range m {
 		if m[i] >= 0 {
 			m[i] += pos - width
@@ -128,15 +127,14 @@ func (p *pattern) from(text string, pos int, spend func(n int) error) ([]int, er
 	return m, nil
 }
 
-// maxMade is how long a text may be that replacements and templates make, in
-// bytes: as much as all records of a page.
+// maxMade is the maximum length of a text that replacements and templates make, in bytes: that of
+// all records of a page.
 const maxMade = MaxRecordBytes
 
-// errMade says that a text became too long.
+// errMade is returned if such a text becomes too long.
 var errMade = fmt.Errorf("%w: a text that is made would have more than %d bytes", errBound, maxMade)
 
-// replaceAll is ReplaceAllString. It ends with the error of spend, and where the
-// text becomes too long.
+// replaceAll is ReplaceAllString. It stops with the error of spend, and with errMade.
 func (p *pattern) replaceAll(text, with string, spend func(n int) error) (string, error) {
 	var out []byte
 	last := 0

@@ -33,32 +33,29 @@ func (m members) get(name string) (any, bool) {
 // Record is a record that a rule made.
 type Record struct {
 	Kind  string
-	Rule  string // as in "records[0]"
-	Index int    // of the item on the page that it was made of, from 0
-	Key   string // "" if the rule gives none
+	Rule  string // such as "records[0]"
+	Index int    // of the source item on the page, from 0
+	Key   string // "" if the rule sets none
 
 	fields members
-	// ownMetadata says that its rule has a field of that name, which stands for that of
-	// the seed.
+	// ownMetadata is set if the rule has a field named metadata, which replaces the seed's.
 	ownMetadata bool
 }
 
-// Envelope is what every record has beside its fields.
+// Envelope has the members that every record has besides its fields.
 type Envelope struct {
 	URL       string
 	FetchedAt time.Time
 	Crawl     string
 	Visit     string
-	Run       int64 // when the run was due, Unix seconds; the first is 0, or when a crawl of the name was deleted
-	// DuplicateOf is the visit of the page that this one repeats, "" if that is
-	// not told.
+	Run       int64 // when the run was due, in Unix seconds; the first is 0, or when an earlier crawl of this name was deleted
+	// DuplicateOf is the visit of the page that this one repeats, "" if unknown.
 	DuplicateOf string
-	// Metadata is that of the seed which the page is of, as a JSON object; nil if it has
-	// none.
+	// Metadata is that of the page's seed, as a JSON object; nil if it has none.
 	Metadata []byte
 }
 
-// Object begins a record of a kind, with all that every record has.
+// Object begins a record of a kind with the members of the envelope.
 func (env *Envelope) Object(b []byte, kind, key string) jsontext.Object {
 	o := jsontext.Object{B: b}
 	o.Text("kind", kind)
@@ -75,10 +72,9 @@ func (env *Envelope) Object(b []byte, kind, key string) jsontext.Object {
 	return o
 }
 
-// AppendJSON appends the record as one flat JSON object on one line: kind, url,
-// fetched_at, crawl, visit, key and metadata if it has them, then its fields in their
-// order. A record that Apply returned has at most MaxRecord bytes so, beside the
-// metadata.
+// AppendJSON appends the record as one flat JSON object on one line: kind, url, fetched_at, crawl,
+// visit, key and metadata if set, then its fields in their order. A record that Apply returned has
+// at most MaxRecord bytes in this form, besides the metadata.
 func (rec *Record) AppendJSON(b []byte, env Envelope) []byte {
 	if rec.ownMetadata {
 		env.Metadata = nil
@@ -91,13 +87,12 @@ func (rec *Record) AppendJSON(b []byte, env Envelope) []byte {
 	return o.End()
 }
 
-// Fields appends the fields of the record, without its envelope, as one JSON
-// object.
+// Fields appends the fields of the record, without its envelope, as one JSON object.
 func (rec *Record) Fields(b []byte) []byte { return appendValue(b, rec.fields) }
 
-// MapTexts replaces each text in the record by what change makes of it, the names of
-// members within its fields too: those of a map are texts of the page. Field is
-// the name of the field of the record that it is in; the key is in "key".
+// MapTexts replaces each text in the record by the result of change. It includes names of members
+// within fields, since those of a map are texts of the page. field is the record's field that
+// contains the text, or "key" for the key.
 func (rec *Record) MapTexts(change func(field, text string) string) {
 	if rec.Key != "" {
 		rec.Key = change("key", rec.Key)
@@ -108,7 +103,7 @@ func (rec *Record) MapTexts(change func(field, text string) string) {
 	}
 }
 
-// mapTexts copies lists and objects: those of a JSON document are still its own.
+// mapTexts copies lists and objects, since they may still belong to a JSON document.
 func mapTexts(v any, change func(string) string) any {
 	switch v := v.(type) {
 	case string:
@@ -135,8 +130,8 @@ func mapTexts(v any, change func(string) string) any {
 	return v
 }
 
-// appendValue appends a value as JSON: objects of rules in their order, those of
-// documents by name.
+// appendValue appends a value as JSON: members of rules' objects in their order, those of documents
+// sorted by name.
 func appendValue(b []byte, v any) []byte {
 	switch v := v.(type) {
 	case string:
@@ -171,8 +166,8 @@ func appendValue(b []byte, v any) []byte {
 	return append(b, "null"...)
 }
 
-// takeSize takes from left what a value has at least as JSON, in bytes, until there is
-// no more.
+// takeSize subtracts from left the minimum size of a value as JSON, in bytes, and stops when left
+// is negative.
 func takeSize(v any, left *int) {
 	*left--
 	switch v := v.(type) {
@@ -198,8 +193,7 @@ func takeSize(v any, left *int) {
 	}
 }
 
-// appendFloat appends a number as encoding/json does; what JSON has no number for
-// is null.
+// appendFloat appends a number as encoding/json does, or null if JSON cannot represent it.
 func appendFloat(b []byte, f float64) []byte {
 	text, err := json.Marshal(f)
 	if err != nil {

@@ -18,10 +18,10 @@ type recordRule struct {
 	key    *template
 	fields []*field
 	schema *schema
-	// ownMetadata says that a field has the name of the seed's metadata.
+	// ownMetadata is set if a field has the name of the seed's metadata.
 	ownMetadata bool
 	count       yieldCount
-	hosts       *keyHosts // of all rules for this kind
+	hosts       *keyHosts // shared by all rules of the kind
 }
 
 func (c *compiler) record(m *crawlspec.RecordRule, path string) *recordRule {
@@ -46,13 +46,13 @@ func (c *compiler) record(m *crawlspec.RecordRule, path string) *recordRule {
 
 func asMissing(err error, missing **errMissing) bool { return err != nil && errors.As(err, missing) }
 
-// run makes the records of a document that the rule is for.
+// run makes the records of a document.
 func (rule *recordRule) run(r *run) error {
 	rule.count.pages.Add(1)
 	return r.each(rule.each, rule.fields, func(in item) error { return rule.make(r, in) })
 }
 
-// make makes the record of one item. The error ends the rule.
+// make makes the record of one item. An error ends the rule.
 func (rule *recordRule) make(r *run, in item) error {
 	fields, selected, err := r.object(rule.fields, in)
 	if missing := (*errMissing)(nil); asMissing(err, &missing) {
@@ -85,7 +85,7 @@ func (rule *recordRule) make(r *run, in item) error {
 	return rule.emit(r, rec)
 }
 
-// keyPart returns what a place of the key stands for: a field, or the host or the URL of the page.
+// keyPart returns the value of a placeholder of the key: a field, or the page's host or URL.
 func (rule *recordRule) keyPart(r *run, fields members, name string) (string, bool) {
 	v, ok := fields.get(name)
 	switch own := slices.ContainsFunc(rule.fields, func(f *field) bool { return f.name == name }); {
@@ -94,24 +94,23 @@ func (rule *recordRule) keyPart(r *run, fields members, name string) (string, bo
 	case name == "host":
 		return weburl.Host(r.doc.URL), true
 	}
-	return r.doc.URL, true // "url", or the spec would not have passed
+	return r.doc.URL, true // "url"; the spec was validated
 }
 
-// selects reports whether any of the fields could find something: a rule of
-// constants has none.
+// selects reports whether any field could find something; not so in a rule of constants.
 func (rule *recordRule) selects() bool { return slices.ContainsFunc(rule.fields, (*field).isFound) }
 
-// envelopeSize is more than an envelope takes beside its URL, which JSON may
-// make six times as long.
+// envelopeSize is an upper bound of an envelope without its URL, which JSON may make six times as
+// long.
 const envelopeSize = 1 << 10
 
 func tooLong(size string) string {
 	return fmt.Sprintf("the record has %s bytes, at most %d fit a message: let its fields take less of the page", size, MaxRecord)
 }
 
-// emit adds a record to the result, if it conforms and fits.
+// emit adds a record to the result if it conforms to the schema and fits a message.
 func (rule *recordRule) emit(r *run, rec Record) error {
-	left := 4 * MaxRecord // what is far too large is not even written
+	left := 4 * MaxRecord // far too large values are not encoded at all
 	for _, f := range rec.fields {
 		if takeSize(f.value, &left); left < 0 {
 			r.problem(Problem{Index: r.index, Field: f.name, Reason: tooLong(fmt.Sprintf("more than %d", 4*MaxRecord))})

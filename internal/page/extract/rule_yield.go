@@ -8,23 +8,23 @@ import (
 	"seine/internal/base/humanize"
 )
 
-// Yield is what a rule for records has made of all documents so far. Rules that find
-// nothing are no errors, as a page need not have what they are for; but the author of a rule
-// that never finds anything wants to know.
+// Yield is what a record rule has made of all documents so far. A rule that finds nothing is not an
+// error, as a page may lack what the rule looks for. But authors want to know of a rule that never
+// finds anything.
 type Yield struct {
-	Rule    string // as in "records[0]"
+	Rule    string // such as "records[0]"
 	Kind    string
-	Pages   int64 // that the rule fits, by its match, type and when
+	Pages   int64 // pages that the rule applies to, by its match, type and when
 	Records int64
-	// Nothing are the fields that never had a value, as their selectors found nothing;
-	// Unfit those of which something was found that could not be made what it is to be.
+	// Nothing are the fields that never had a value because their selectors found nothing. Unfit
+	// are the fields whose values could never be converted.
 	Nothing, Unfit []string
-	// Joined are two hosts of which the rule has made records with the same key.
+	// Joined are two hosts from which the rule has made records with the same key.
 	Joined []string
 }
 
-// Found counts what the rules found in the document: by rule and field the records that have a value of it, and 1 for each follow
-// rule with links.
+// Found counts what the rules found in the document: by rule and field the records with a value,
+// and 1 for each follow rule with links.
 func (res *Result) Found() map[string]int {
 	found := make(map[string]int)
 	for i := range res.Records {
@@ -46,20 +46,21 @@ type yieldCount struct {
 	told           atomic.Bool
 }
 
-// fieldCount notes what a field finds: anything, and a value.
+// fieldCount records whether a field ever found anything, and whether it ever had a value.
 type fieldCount struct{ seen, found atomic.Bool }
 
-// note sets a flag that nearly always is set already: then it costs others nothing.
+// note sets a flag. It writes only if needed, so that a flag that is already set causes no
+// contention.
 func note(flag *atomic.Bool) {
 	if !flag.Load() {
 		flag.Store(true)
 	}
 }
 
-// toldAfter is after how many records of a rule its empty fields are reported.
+// toldAfter is the number of records of a rule after which its empty fields are reported.
 const toldAfter = 100
 
-// Yields returns what the rules for records have made so far, and of how many documents.
+// Yields returns what the record rules have made so far, and from how many documents.
 func (r *Rules) Yields() (all []Yield, pages int64) {
 	for _, rule := range r.records {
 		all = append(all, rule.yield())
@@ -74,7 +75,7 @@ func (rule *recordRule) yield() Yield {
 		case f.count.found.Load() || !f.isFound():
 		case f.count.seen.Load():
 			y.Unfit = append(y.Unfit, f.name)
-		case f.fallback == "": // it may be missing, as the anchor of a chunk
+		case f.fallback == "": // it may be missing, such as the anchor of a chunk
 		default:
 			y.Nothing = append(y.Nothing, f.name)
 		}
@@ -82,30 +83,31 @@ func (rule *recordRule) yield() Yield {
 	return y
 }
 
-// newlyTold returns the rules that have made enough records to report fields that are
-// empty in all of them, each once.
+// newlyTold returns the rules that have made enough records to report fields that are empty in all
+// of them, each once.
 func (r *Rules) newlyTold() (all []Yield) {
 	for _, rule := range r.records {
 		if rule.count.records.Load() < toldAfter || rule.count.told.Swap(true) {
 			continue
 		}
 		if y := rule.yield(); len(y.Nothing)+len(y.Unfit) > 0 {
-			y.Joined = nil // which was reported at once
+			y.Joined = nil // reported immediately
 			all = append(all, y)
 		}
 	}
 	return all
 }
 
-// From how many pages of a later run on it means something that a rule fits none of them, and
-// from how many records on that a field is in none.
+// Minimum numbers for a verdict: pages of a later run of which a rule fits none, and records that
+// all lack a field.
 const (
 	fewPages   = 10
 	fewRecords = 3
 )
 
-// Trouble says what is wrong with a rule that was applied to so many documents, "" if nothing
-// is, or they are too few to tell. A later run of a crawl knows nothing of the documents before.
+// Trouble describes what is wrong with a rule that was applied to this number of documents. It
+// returns "" if nothing is, or if the documents are too few to judge. A later run of a crawl does
+// not know the documents of earlier runs.
 func (y *Yield) Trouble(pages int64, later bool) string {
 	switch {
 	case y.Pages == 0 && (pages == 0 || later && pages < fewPages), 0 < y.Records && y.Records < fewRecords && len(y.Joined) == 0:

@@ -17,11 +17,12 @@ import (
 
 // schema is a compiled JSON Schema (2020-12) whose formats are checked.
 type schema struct {
-	mu       sync.Mutex // the library compiles patterns while it checks
+	mu       sync.Mutex // the library compiles patterns while it validates
 	compiled *jsonschema.Schema
 }
 
-// schemaOfSchemas describes the keywords of JSON Schema: the library ignores a type that does not exist.
+// schemaOfSchemas describes the keywords of JSON Schema: the library ignores a type that does not
+// exist.
 //
 //go:embed schema_of_schemas.json
 var schemaOfSchemas []byte
@@ -45,7 +46,7 @@ func compileSchema(v crawlspec.Value) (*schema, error) {
 
 func compileText(text []byte) (*schema, error) {
 	c := jsonschema.NewCompiler().SetAssertFormat(true)
-	c.Loaders = nil // a schema is complete in itself
+	c.Loaders = nil // a schema must be self-contained
 	compiled, err := c.Compile(text)
 	if bad, ok := errors.AsType[*jsonschema.RegexPatternError](err); ok {
 		return nil, fmt.Errorf("%s: %w", strings.TrimPrefix(bad.Location, "#"), bad.Err)
@@ -59,14 +60,15 @@ func compileText(text []byte) (*schema, error) {
 	return &schema{compiled: compiled}, nil
 }
 
-// check reports where a JSON value does not conform, at most three places, on one line.
+// check returns an error that lists where a JSON value does not conform, at most three places, on
+// one line.
 func (s *schema) check(text []byte) error {
 	if err := document.Bounded(text); err != nil {
 		return err
 	}
 	var value any
 	if err := jsontext.Unmarshal(text, &value); err != nil {
-		return errors.New("has a number that is too large to check") // no float64 holds it
+		return errors.New("has a number that is too large to check") // it does not fit a float64
 	}
 	if n := countValues(value); n > maxChecked {
 		return fmt.Errorf("has %d values, and a schema checks at most %d", n, maxChecked)
@@ -78,7 +80,7 @@ func (s *schema) check(text []byte) error {
 		return nil
 	}
 	places := causes(result, "")
-	slices.Sort(places) // the library goes through maps
+	slices.Sort(places) // the library iterates over maps
 	places = slices.Compact(places)
 	const most = 3
 	if len(places) > most {
@@ -87,8 +89,8 @@ func (s *schema) check(text []byte) error {
 	return errors.New(strings.Join(places, "; "))
 }
 
-// maxChecked bounds the values of a record that has a schema: the library notes a result of some hundred bytes for
-// each value and each schema that it checks that with.
+// maxChecked bounds the values of a record that has a schema: for each value and each schema that
+// applies to it, the library allocates a result of some hundred bytes.
 const maxChecked = 1 << 16
 
 func countValues(v any) int {
@@ -106,13 +108,14 @@ func countValues(v any) int {
 	return n
 }
 
-// applicators are the keywords whose errors only say that a part does not conform, which has an error of its own.
+// applicators are the keywords whose errors only say that a part does not conform, which has an
+// error itself.
 var applicators = []string{
 	"$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "then", "else", "properties", "patternProperties", "additionalProperties",
 	"dependentSchemas", "propertyNames", "unevaluatedProperties", "items", "prefixItems", "contains", "unevaluatedItems",
 }
 
-// causes returns what is wrong at a location of a value, and below it.
+// causes returns the errors at a location of a value and below it.
 func causes(r *jsonschema.EvaluationResult, at string) (places []string) {
 	required, explained := r.Errors["required"], false
 	for _, part := range r.Details {
@@ -121,7 +124,7 @@ func causes(r *jsonschema.EvaluationResult, at string) (places []string) {
 		}
 		explained = true
 		name := strings.TrimPrefix(part.InstanceLocation, "/")
-		if required == nil || !strings.Contains(required.Error(), "'"+name+"'") { // the library checks what is missing, as null
+		if required == nil || !strings.Contains(required.Error(), "'"+name+"'") { // the library validates missing members, as null
 			places = append(places, causes(part, at+part.InstanceLocation)...)
 		}
 	}
@@ -133,7 +136,8 @@ func causes(r *jsonschema.EvaluationResult, at string) (places []string) {
 	return places
 }
 
-// isCause reports whether a part is why its keyword failed: that of "if", or a part of "anyOf", may also not conform.
+// isCause reports whether a part is the cause of its keyword's failure: the part of "if", and parts
+// of "anyOf", may fail without being a cause.
 func isCause(r, part *jsonschema.EvaluationResult) bool {
 	keyword, _, _ := strings.Cut(strings.TrimPrefix(part.EvaluationPath, "/"), "/")
 	switch keyword {

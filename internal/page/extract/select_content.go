@@ -9,7 +9,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// selectContent yields the main content of the page, its sections or its chunks. The nodes are copies.
+// selectContent yields the main content of the page, its sections or its chunks. The nodes are
+// copies.
 func (r *run) selectContent(s *selector, yield func(item) bool) error {
 	var nodes []*html.Node
 	var err error

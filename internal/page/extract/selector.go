@@ -18,7 +18,7 @@ import (
 // selector is a compiled crawlspec.Selector.
 type selector struct {
 	from string // of an Each: main, sections, chunks
-	// chunks are the options for those.
+	// chunks are the options of chunks.
 	chunks chunk.Options
 	css    *css.Selector
 	xpath  *xpathExpr
@@ -28,8 +28,8 @@ type selector struct {
 	jq     *query
 }
 
-// selector compiles a selector that is relative to items of a kind, and says of
-// what kind the items are that it finds.
+// selector compiles a selector that is relative to inputs of a kind, and returns the kind of the
+// items that it finds.
 func (c *compiler) selector(s crawlspec.Selector, path string, in inputKind) (*selector, inputKind) {
 	var err error
 	out := &selector{meta: strings.ToLower(s.Meta)}
@@ -73,7 +73,7 @@ func (c *compiler) selector(s crawlspec.Selector, path string, in inputKind) (*s
 	return out, found
 }
 
-// first says that what the selector finds first is mostly enough.
+// first marks that the first result of the selector is usually enough.
 func (s *selector) first() {
 	for _, q := range []*query{s.jq, s.ld} {
 		if q != nil {
@@ -82,7 +82,8 @@ func (s *selector) first() {
 	}
 }
 
-// each compiles what there is a record, or a link, of, and says of what kind the items are.
+// each compiles the selector of the items that records or links are made from, and returns their
+// kind.
 func (c *compiler) each(m *crawlspec.Each, path string) (*selector, inputKind) {
 	switch {
 	case m == nil:
@@ -98,7 +99,7 @@ func (c *compiler) each(m *crawlspec.Each, path string) (*selector, inputKind) {
 	return &selector{from: m.From}, amongNodes
 }
 
-// markup notes that a key reads markup of some types, and where it cannot.
+// markup records that a key reads markup of some document types, and reports where it cannot.
 func (c *compiler) markup(path, what string, in inputKind, t types) {
 	if in == amongValues || in == amongTexts {
 		c.failed(path, fmt.Errorf("%s finds nothing in %s: use jq or regex", what, in))
@@ -107,18 +108,17 @@ func (c *compiler) markup(path, what string, in inputKind, t types) {
 	c.needs(path, what, t)
 }
 
-// bare reports that a selector has no source.
+// bare reports whether a selector has no source.
 func (s *selector) bare() bool {
 	return s.from == "" && s.css == nil && s.xpath == nil && s.ld == nil && s.meta == ""
 }
 
-// jqFirst reports whether jq selects: where the item is JSON and nothing else
-// selects.
+// jqFirst reports whether jq selects: if the item is JSON and the selector is bare.
 func (s *selector) jqFirst(r *run, in item) bool {
 	return s.jq != nil && s.bare() && (in.kind == itemValue || in.kind == itemPage && typeOf(r.doc)&jqable != 0)
 }
 
-// source yields what is selected, before regex, and jq where that reads a text.
+// source yields the selected items, before regex, and before jq if that reads a text.
 func (s *selector) source(r *run, in item, yield func(item) bool) error {
 	switch {
 	case s.from != "":
@@ -162,7 +162,7 @@ func (s *selector) source(r *run, in item, yield func(item) bool) error {
 	return nil
 }
 
-// all yields what a selector finds, regex and jq applied.
+// all yields the items of a selector, with regex and jq applied.
 func (s *selector) all(r *run, in item, yield func(item) bool) error {
 	var failed error
 	more := true
@@ -176,7 +176,7 @@ func (s *selector) all(r *run, in item, yield func(item) bool) error {
 	return err
 }
 
-// refine applies regex and jq to what was selected.
+// refine applies regex and jq to a selected item.
 func (s *selector) refine(r *run, in, i item, yield func(item) bool) (more bool, err error) {
 	jq := s.jq
 	if s.jqFirst(r, in) {
@@ -209,9 +209,9 @@ func (s *selector) refine(r *run, in, i item, yield func(item) bool) (more bool,
 	return true, nil
 }
 
-// matches yields what the regular expression finds in a text, at most MaxValues
-// times: of each match its first group, or all of it where it has none. Without
-// one it is the text.
+// matches yields the matches of the regular expression in a text, at most MaxValues: the first
+// group of each, or the whole match if it has no groups. Without a regular expression it yields the
+// text.
 func (s *selector) matches(r *run, text string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if s.regex == nil {
@@ -220,7 +220,7 @@ func (s *selector) matches(r *run, text string) iter.Seq2[string, error] {
 		}
 		n := 0
 		for m, err := range s.regex.all(text, r.spend) {
-			group := m // of all of it
+			group := m // the whole match
 			if len(m) > 2 {
 				group = m[2:]
 			}
@@ -238,8 +238,8 @@ func (s *selector) matches(r *run, text string) iter.Seq2[string, error] {
 	}
 }
 
-// parsed yields what jq makes of a text that is JSON; of any other, nothing. What
-// follows the first value, as the semicolon of a script, is ignored.
+// parsed yields the results of jq for a JSON text, and nothing for other texts. It ignores text
+// after the first value, such as the semicolon of a script.
 func (r *run) parsed(text string, jq *query, yield func(item) bool) (more bool, err error) {
 	v, _, err := document.Value([]byte(text))
 	if err != nil {
@@ -254,7 +254,7 @@ func (r *run) parsed(text string, jq *query, yield func(item) bool) (more bool, 
 	return more, err
 }
 
-// root returns the node of HTML that an item is, nil if it is none.
+// root returns the HTML node of an item, or nil if it has none.
 func (r *run) root(in item) (*html.Node, error) {
 	switch {
 	case in.kind == itemNode:
@@ -265,7 +265,7 @@ func (r *run) root(in item) (*html.Node, error) {
 	return nil, nil
 }
 
-// tree returns the node that an item is, the zero item if it is none.
+// tree returns the HTML or XML node of an item, or the zero item if it has none.
 func (r *run) tree(in item) (item, error) {
 	switch {
 	case in.kind == itemNode || in.kind == itemXML:
@@ -283,7 +283,7 @@ func (r *run) tree(in item) (item, error) {
 	return item{}, nil
 }
 
-// noteBroken notes once what is wrong with a document that was read all the same.
+// noteBroken notes, once, the fault of a document that was read nevertheless.
 func (r *run) noteBroken() {
 	if broken := r.doc.Broken(); broken != "" && !r.broken {
 		r.broken = true
@@ -291,12 +291,12 @@ func (r *run) noteBroken() {
 	}
 }
 
-// jsonFeed reports that a feed is one in JSON.
+// jsonFeed reports whether the document is a feed in JSON.
 func (r *run) jsonFeed() bool {
 	return typeOf(r.doc) == typeFeed && strings.HasPrefix(strings.TrimSpace(string(r.doc.Body()[:min(len(r.doc.Body()), 64)])), "{")
 }
 
-// value returns the JSON that an item is.
+// value returns the JSON value of an item.
 func (r *run) value(in item) (v any, ok bool, err error) {
 	switch {
 	case in.kind == itemValue:
@@ -309,8 +309,7 @@ func (r *run) value(in item) (v any, ok bool, err error) {
 	return nil, false, nil
 }
 
-// selectLD yields what jq makes of the objects of the page's JSON-LD, the first
-// object that gives something first.
+// selectLD yields the results of jq for the objects of the page's JSON-LD, in their order.
 func (r *run) selectLD(q *query, yield func(item) bool) error {
 	if !r.doc.IsHTML() {
 		return nil
@@ -329,7 +328,7 @@ func (r *run) selectLD(q *query, yield func(item) bool) error {
 	return err
 }
 
-// selectMeta yields the contents of the meta elements of a name, or a property.
+// selectMeta yields the contents of the meta elements with a name or property.
 func (r *run) selectMeta(name string, yield func(item) bool) error {
 	root, err := r.root(item{})
 	if err != nil || root == nil {
@@ -351,8 +350,7 @@ func (r *run) selectMeta(name string, yield func(item) bool) error {
 	return nil
 }
 
-// truth is what a condition takes a found item for: false, "" and null are
-// nothing.
+// truth reports whether a found item makes a condition true: false, "" and null do not.
 func (i item) truth() bool {
 	switch i.kind {
 	case itemValue:

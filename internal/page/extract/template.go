@@ -7,7 +7,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// template is a compiled crawlspec.Template: literal, place, literal, ….
+// template is a compiled crawlspec.Template: literal, placeholder, literal, ….
 type template struct {
 	literals []string
 	places   []crawlspec.Placeholder
@@ -20,9 +20,8 @@ func compileTemplate(t crawlspec.Template) *template {
 	return &template{literals: strings.Split(marked, mark), places: clean.Placeholders()}
 }
 
-// fill returns the text, each place filled with what value gives. Where that
-// gives nothing, and there is no default, missing is the name of the place. The
-// error is errMade.
+// fill returns the text with each placeholder replaced by its value. If one has no value and no
+// default, missing is its name. The error is errMade.
 func (t *template) fill(value func(name string) (string, bool)) (text, missing string, err error) {
 	var b strings.Builder
 	for i, place := range t.places {
@@ -43,9 +42,9 @@ func (t *template) fill(value func(name string) (string, bool)) (text, missing s
 	return b.String(), "", nil
 }
 
-// fillURL is fill with each value percent-encoded for where it is: in a path, so
-// that it stays one segment, or in a query. One at the very start is a URL, or
-// the start of one, and is left as it is.
+// fillURL is fill with each value percent-encoded for its position: in a path, so that it stays one
+// segment, or in a query. A value at the very start is a URL, or the start of one, and is not
+// encoded.
 func (t *template) fillURL(value func(name string) (string, bool)) (text, missing string, err error) {
 	literal, at := "", -1
 	return t.fill(func(name string) (string, bool) {
@@ -63,9 +62,9 @@ func (t *template) fillURL(value func(name string) (string, bool)) (text, missin
 	})
 }
 
-// lookup returns the value that a name has in a template: that of a field, a
-// group of the rule's pattern, or a parameter of the URL. A field that found
-// nothing has none, whatever else is called so: own are the names of fields.
+// lookup returns the value of a name in a template: that of a field, a group of the rule's pattern,
+// or a parameter of the URL. A field that found nothing has no value, whatever else has its name;
+// own are the names of fields.
 func (r *run) lookup(fields members, own map[string]bool, name string) (string, bool) {
 	if v, ok := fields.get(name); ok {
 		return scalar(v)
@@ -80,8 +79,7 @@ func (r *run) lookup(fields members, own map[string]bool, name string) (string, 
 	return v, ok && v != ""
 }
 
-// scalar returns a value as the text of a template, if it is one: lists and
-// objects have none.
+// scalar returns the text of a scalar value for a template, and false for lists and objects.
 func scalar(v any) (string, bool) {
 	switch v.(type) {
 	case nil, []any, map[string]any, members:

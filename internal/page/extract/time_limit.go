@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// grace is how long to wait for rules whose context has ended. Rules check their
-// context every few milliseconds.
+// grace is how long to wait for rules whose context has ended. Rules check their context every few
+// milliseconds.
 const grace = 50 * time.Millisecond
 
-// MaxAbandoned is how many functions that were still busy when their time was over
-// a process bears: until one of them has ended, no rules begin.
+// MaxAbandoned is the number of functions that may still be busy after their time is over. At this
+// number, no rules begin until one of them has ended.
 const MaxAbandoned = 4
 
-// abandoned are the functions of this process that are not awaited any more.
+// abandoned counts the functions of this process that are no longer awaited.
 var abandoned busyFunctions
 
-// busyFunctions counts functions that are busy.
+// busyFunctions counts busy functions.
 type busyFunctions struct {
 	mu    sync.Mutex
 	n     int
-	fewer chan struct{} // is closed when one has ended; nil if none waits
+	fewer chan struct{} // closed when one has ended; nil if nobody waits
 }
 
-// Abandoned returns how many functions of rules are still busy in this process
-// though the time of their page is over.
+// Abandoned returns the number of rule functions in this process that are still busy after the time
+// of their page is over.
 func Abandoned() int {
 	abandoned.mu.Lock()
 	defer abandoned.mu.Unlock()
@@ -36,7 +36,7 @@ func Abandoned() int {
 
 var errBusy = fmt.Errorf("no rules begin: %d functions of rules for pages before are still busy, though their time is over", MaxAbandoned)
 
-// wait waits until there may be another. The error is errBusy.
+// wait waits until fewer than MaxAbandoned functions are busy. The error is errBusy.
 func (b *busyFunctions) wait(ctx context.Context) error {
 	for {
 		b.mu.Lock()
@@ -57,7 +57,7 @@ func (b *busyFunctions) wait(ctx context.Context) error {
 	}
 }
 
-// add counts one until it is done.
+// add counts a function until it is done.
 func (b *busyFunctions) add(done <-chan *escaped) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -74,10 +74,9 @@ func (b *busyFunctions) add(done <-chan *escaped) {
 	}()
 }
 
-// within does the work of rules, and returns when that is done, or soon after the
-// context is. Then it is false if the rules have not ended: what a function of a
-// language takes in one piece nothing ends, though the bounds of this package let
-// that take no more than a moment.
+// within does the work of rules, and returns when that is done or soon after ctx ends. In the
+// latter case it returns false if the rules have not ended. A single call into a library cannot be
+// interrupted, though the limits of this package allow it no more than a moment.
 func (r *run) within(busy *busyFunctions, do func()) bool {
 	done := make(chan *escaped, 1)
 	go func() {
@@ -114,7 +113,7 @@ type escaped struct {
 	stack []byte
 }
 
-// again panics in the goroutine of the caller.
+// again repeats the panic in the caller's goroutine.
 func (p *escaped) again() {
 	if p != nil {
 		panic(fmt.Sprintf("%v\n%s", p.value, p.stack))
@@ -130,10 +129,10 @@ func (r *run) take() *Result {
 	return result
 }
 
-// allRules is the rule of a problem that is not of one of them.
+// allRules is the rule of a problem that no single rule has.
 const allRules = "records, follow"
 
-// abandon says in a result that a rule is still busy. Which one cannot be asked.
+// abandon records in a result that a rule is still busy. Which one is unknown.
 func (res *Result) abandon(r *run) {
 	res.Abandoned = true
 	res.Problems = append(res.Problems, Problem{Rule: allRules, Reason: r.explain(r.ctx.Err())})

@@ -13,7 +13,7 @@ import (
 // types is a set of types of document.
 type types uint16
 
-// Types in the order of crawlspec.DocumentTypes, and others.
+// Types in the order of crawlspec.DocumentTypes, and combinations.
 const (
 	typeHTML types = 1 << iota
 	typeXML
@@ -27,12 +27,12 @@ const (
 	typeOther
 
 	anyType   = typeOther<<1 - 1
-	treeTypes = typeHTML | typePDF | typeOffice // have the tree of a page
+	treeTypes = typeHTML | typePDF | typeOffice // these have an HTML tree
 	xpathable = treeTypes | typeXML | typeFeed | typeSitemap
 	jqable    = typeJSON | typeCSV | typeFeed | typeSitemap
 )
 
-// typesNamed returns the types with some names. Names that are unknown are reported by crawlspec.
+// typesNamed returns the set of the named types. crawlspec reports unknown names.
 func typesNamed(names []string) (set types) {
 	for _, name := range names {
 		set |= typeNamed(name) &^ typeOther
@@ -40,7 +40,7 @@ func typesNamed(names []string) (set types) {
 	return set
 }
 
-// typeNamed returns a type by its name, typeOther if it is not one of crawlspec.DocumentTypes.
+// typeNamed returns the type with a name, or typeOther if it is not one of crawlspec.DocumentTypes.
 func typeNamed(name string) types {
 	if i := slices.Index(crawlspec.DocumentTypes, name); i >= 0 {
 		return 1 << i
@@ -65,16 +65,16 @@ func typeOf(d *document.Document) types {
 	return typeNamed(d.Type.Class.String())
 }
 
-// compiler compiles one rule and collects what is wrong with it.
+// compiler compiles one rule and collects its errors.
 type compiler struct {
 	problems *crawlspec.Problems
-	given    types // the types that the rule names, 0 if none
-	inferred types // what its selectors can all read
+	given    types // types that the rule names, 0 if none
+	inferred types // types that all its selectors can read
 }
 
 func (c *compiler) failed(path string, err error) { c.problems.Add(path, err) }
 
-// needs notes that a key of the rule only reads some types of document.
+// needs records that a key of the rule reads only some document types.
 func (c *compiler) needs(path, what string, t types) {
 	switch {
 	case c.given != 0 && c.given&t == 0:
@@ -86,8 +86,7 @@ func (c *compiler) needs(path, what string, t types) {
 	}
 }
 
-// inputKind says what a selector is relative to, as far as is known when a rule is
-// compiled.
+// inputKind is the kind of input of a selector, as far as known at compile time.
 type inputKind uint8
 
 const (

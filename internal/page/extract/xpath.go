@@ -15,8 +15,8 @@ import (
 	"seine/internal/page/dom"
 )
 
-// xpathExpr is a compiled XPath expression. The library's ones keep state while
-// they are evaluated, so there is one for each goroutine.
+// xpathExpr is a compiled XPath expression. Expressions of the library keep state during
+// evaluation, so each goroutine uses its own.
 type xpathExpr struct {
 	text string
 	pool sync.Pool
@@ -33,7 +33,7 @@ func compileXPath(text string) (x *xpathExpr, err error) {
 	return x, nil
 }
 
-// newXPath compiles; the library panics on some expressions.
+// newXPath compiles an expression; the library panics on some.
 func newXPath(text string) (expr *xpath.Expr, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -43,14 +43,13 @@ func newXPath(text string) (expr *xpath.Expr, err error) {
 	return xpath.Compile(text)
 }
 
-// Errors that a walker panics with; no interface of the library could return them.
+// Errors that a walker panics with, since interfaces of the library do not return errors.
 var (
 	errSteps = fmt.Errorf("%w: an xpath moved more than %d times", errBound, maxSteps)
 )
 
-// selectXPath yields what the expression finds from in: nodes, texts for
-// attributes and text nodes, and one text for a string, a number or a boolean
-// that is true.
+// selectXPath yields what the expression finds from in: nodes, texts for attributes and text nodes,
+// and one text for a string, a number or a boolean that is true.
 func (r *run) selectXPath(in item, x *xpathExpr, yield func(item) bool) (err error) {
 	expr, ok := x.pool.Get().(*xpath.Expr)
 	if !ok {
@@ -69,7 +68,7 @@ func (r *run) selectXPath(in item, x *xpathExpr, yield func(item) bool) (err err
 	}
 	found, err := evaluate(expr, start)
 	if err != nil {
-		return fmt.Errorf("xpath %q: %w", x.text, err) // expr may be in any state: it is dropped
+		return fmt.Errorf("xpath %q: %w", x.text, err) // expr may be in any state, so it is dropped
 	}
 	x.pool.Put(expr)
 	for _, i := range found {
@@ -80,8 +79,8 @@ func (r *run) selectXPath(in item, x *xpathExpr, yield func(item) bool) (err err
 	return nil
 }
 
-// evaluate returns what an expression finds. The library panics where arguments
-// of functions have the wrong type, which can depend on the page.
+// evaluate returns what an expression finds. The library panics if arguments of functions have the
+// wrong type, which can depend on the page.
 func evaluate(expr *xpath.Expr, start *walker) (found []item, err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -111,23 +110,23 @@ func evaluate(expr *xpath.Expr, start *walker) (found []item, err error) {
 	return found, nil
 }
 
-// walker moves on behalf of an expression, and counts.
+// walker is a navigator that counts its moves.
 type walker struct {
 	xpath.NodeNavigator
 	budget *budget
 }
 
-// budget is what an expression may still do.
+// budget limits the remaining work of an expression.
 type budget struct {
 	run   *run
 	left  int
-	asked int // what was left when the context was asked
+	asked int // value of left at the last check of the context
 	most  textLimit
 	texts int        // bytes of all texts so far
-	start *html.Node // of HTML
+	start *html.Node // start node in HTML
 }
 
-// item returns where the walker is.
+// item returns the item at the walker's position.
 func (w *walker) item() item {
 	switch nav := w.NodeNavigator.(type) {
 	case *htmlquery.NodeNavigator:
@@ -142,7 +141,7 @@ func (w *walker) item() item {
 	return textItem(w.NodeNavigator.Value())
 }
 
-// askEvery is after how many steps it is asked whether the time is over.
+// askEvery is the number of steps between two checks of the context.
 const askEvery = 1 << 12
 
 func (b *budget) step(n int) {
@@ -157,14 +156,14 @@ func (b *budget) step(n int) {
 	}
 }
 
-// What costs as much as so many moves.
+// Costs in steps.
 const (
-	stepBytes = 16 // bytes of text for each
+	stepBytes = 16 // bytes of text per step
 	stepCopy  = 8  // a copy, which lists keep
 )
 
-// Value is what evaluate pays for by length: that of an element is made each time,
-// without what templates in it hold.
+// Value charges evaluate for the length of the text. It builds the text of an element on each call,
+// without the contents of templates.
 func (w *walker) Value() string {
 	t := textMaker{budget: w.budget}
 	switch nav := w.NodeNavigator.(type) {
@@ -184,7 +183,7 @@ func (w *walker) Value() string {
 	return v
 }
 
-// textMaker collects the text in a node, and counts.
+// textMaker collects the text of a node and counts its bytes.
 type textMaker struct {
 	budget *budget
 	b      strings.Builder
@@ -239,8 +238,8 @@ func (w *walker) MoveTo(other xpath.NodeNavigator) bool {
 	return ok && w.NodeNavigator.MoveTo(o.NodeNavigator)
 }
 
-// MoveToChild does not enter a template: what it holds is no part of the page.
-// An item that is one, or in one, is.
+// MoveToChild does not enter a template, whose content is not part of the page, unless the template
+// is the item itself.
 func (w *walker) MoveToChild() bool {
 	w.budget.step(1)
 	if nav, ok := w.NodeNavigator.(*htmlquery.NodeNavigator); ok && dom.IsTemplate(nav.Current()) && nav.Current() != w.budget.start {
@@ -249,7 +248,7 @@ func (w *walker) MoveToChild() bool {
 	return w.NodeNavigator.MoveToChild()
 }
 
-// MoveToFirst passes over all siblings before, one by one.
+// MoveToFirst passes all preceding siblings one by one.
 func (w *walker) MoveToFirst() bool {
 	moved := false
 	for w.MoveToPrevious() {
@@ -275,8 +274,7 @@ func (w *walker) MoveToPrevious() bool {
 	return w.NodeNavigator.MoveToPrevious()
 }
 
-// passSpace pays for what the library looks through to see whether it is white
-// space, which it passes over.
+// passSpace charges for text that the library checks for white space, which it skips.
 func (w *walker) passSpace(n *xmlquery.Node) {
 	if n != nil && n.Type == xmlquery.TextNode {
 		w.budget.step(1 + len(n.Data)/stepBytes)

@@ -12,25 +12,25 @@ import (
 	"seine/internal/base/regexbound"
 )
 
-// Functions of an expression of XPath take a text in one piece, and nothing ends them
-// before they are through. So there is a limit to what they are given, in bytes, and
-// a lower one where an expression has regular expressions.
+// A function of an XPath expression processes a text in one call, which cannot be interrupted. So
+// its texts are limited, in bytes, with a lower limit for expressions that have regular
+// expressions.
 const (
 	maxTextXPath = 2 << 20
-	maxTextJoin  = 8 << 20 // of all texts, which become one
+	maxTextJoin  = 8 << 20 // of all texts, which are joined into one
 	maxTextRegex = 256 << 10
-	// maxTextReplace is that of a text in which all matches are looked for, where each
-	// search may go to the end of the text.
+	// maxTextReplace is the limit of a text in which all matches are searched, where each search
+	// may read to the end of the text.
 	maxTextReplace = 2 << 10
 )
 
 // textLimit is the limit of an expression.
 type textLimit struct {
 	each, all int
-	regex     bool // it is for the regular expressions
+	regex     bool // the limit is for regular expressions
 }
 
-// exceeded is the error of what has a longer text.
+// exceeded returns the error for a longer text.
 func (l *textLimit) exceeded() error {
 	if l.regex {
 		return fmt.Errorf("%w: matches() or replace() in an XPath was applied to a node with more than %d bytes of text: use regex or replace of the field",
@@ -40,17 +40,17 @@ func (l *textLimit) exceeded() error {
 }
 
 var (
-	// ofRegex finds functions that take regular expressions, and ofMatches that which
-	// looks for all matches.
+	// ofRegex matches functions that take regular expressions, and ofMatches the one that searches
+	// for all matches.
 	ofRegex   = lazyregexp.New(`\b(matches|replace)\s*\(`)
 	ofMatches = lazyregexp.New(`\breplace\s*\(`)
 	ofJoin    = lazyregexp.New(`\bstring-join\s*\(`)
 	ofJoined  = lazyregexp.New(`\b(matches|replace)\s*\([^'"]*\bstring-join\s*\(`)
-	// ofLiteral finds literals, which have no escapes.
+	// ofLiteral matches literals, which have no escapes.
 	ofLiteral = lazyregexp.New(`"([^"]*)"|'([^']*)'`)
 )
 
-// limitOf reads the limit off the text of an expression.
+// limitOf determines the limit from the text of an expression.
 func limitOf(text string) textLimit {
 	limit := textLimit{each: maxTextXPath, all: math.MaxInt}
 	if ofJoin().MatchString(text) {
@@ -77,12 +77,12 @@ func limitOf(text string) textLimit {
 	return limit
 }
 
-// ofRules are the regular expressions that rules have as literals of XPath, whose
-// texts are limited. All others are made of what pages say.
+// ofRules are the regular expressions that rules have as XPath literals, whose texts are limited.
+// All others are made from content of pages.
 var ofRules sync.Map
 
-// The library compiles regular expressions for all expressions, and keeps them: those
-// of pages must be simple.
+// init installs a cache, since the library keeps the regular expressions of all expressions. Those
+// from pages must be simple.
 func init() {
 	const kept, most = 1024, 16
 	xpath.RegexpCache = xpath.NewLoadingCache(func(key any) (any, error) {
