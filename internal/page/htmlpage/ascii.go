@@ -11,7 +11,7 @@ const (
 	isLetter
 	isDigit
 	isHex
-	breaksText // the text folder must look at this byte
+	breaksText // the text folder must check this byte
 )
 
 var class = makeClass()
@@ -53,8 +53,8 @@ func until(b []byte, i int, bits uint8) int {
 
 func trimSpace(b []byte) []byte { return bytes.Trim(b, "\t\n\f\r ") }
 
-// nextField cuts the first field off b, fields being set apart by whitespace
-// and commas. It returns an empty field when there is none left.
+// nextField cuts the first field off b. Whitespace and commas separate fields. It returns an empty
+// field if none is left.
 func nextField(b []byte) (field, rest []byte) {
 	i := 0
 	for i < len(b) && (has(b[i], isSpace) || b[i] == ',') {

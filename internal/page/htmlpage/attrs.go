@@ -8,7 +8,7 @@ import (
 	"seine/internal/fetch/robots"
 )
 
-// metaReader reads elements that say something of the whole page.
+// metaReader reads elements that describe the whole page.
 type metaReader struct{ *scanner }
 
 // Scratch buffers of value: at most three values of a tag are in use at a time.
@@ -33,13 +33,13 @@ func (s *scanner) value(name string, buf int) ([]byte, bool) {
 	return s.decoded[buf], true
 }
 
-// maxValue bounds what is kept of an attribute's value, in bytes. Links have to
-// be shorter (maxRef), and no text or list this long is looked at to its end.
+// maxValue bounds the kept part of an attribute's value, in bytes. Links have to be shorter
+// (maxRef), and texts and lists of this length are not read to their end.
 const maxValue = 64 << 10
 
 func isPlain(b []byte) bool { return plainLength(b) == len(b) }
 
-// setBase takes the first base element that has an href (section 4.2.3).
+// setBase uses the first base element that has an href (section 4.2.3).
 func (m metaReader) setBase() {
 	href, ok := m.value("href", first)
 	if !ok || m.seenBase {
@@ -51,7 +51,7 @@ func (m metaReader) setBase() {
 	}
 }
 
-// Where the language came from; a higher rank wins (section 3.2.6.2).
+// Source of the language; a higher rank wins (section 3.2.6.2).
 const (
 	langNone = iota
 	langMeta
@@ -76,7 +76,7 @@ func (m metaReader) setLanguage(v []byte, rank int) {
 	m.page.Language, m.langRank = string(v), rank
 }
 
-// read takes a meta element by its name or its http-equiv.
+// read reads a meta element by its name or its http-equiv.
 func (m metaReader) read() {
 	content, ok := m.value("content", first)
 	if !ok {
@@ -103,8 +103,8 @@ func (m metaReader) isAgent(name []byte) bool {
 	return m.opts.Agent != "" && strings.EqualFold(string(name), m.opts.Agent)
 }
 
-// readPragma takes a refresh, of which the first counts, or the default
-// language (section 4.2.5.3). A list of languages says nothing.
+// readPragma reads a refresh, of which only the first counts, or the default language (section
+// 4.2.5.3). It ignores a list of languages.
 func (m metaReader) readPragma(equiv, content []byte) {
 	switch {
 	case ascii.Is(equiv, "refresh") && !m.seenRefresh:
@@ -119,8 +119,8 @@ func (m metaReader) readPragma(equiv, content []byte) {
 	}
 }
 
-// addRefresh notes a refresh. Without a URL it reloads the page, wherever the
-// base element points.
+// addRefresh adds a refresh. Without a URL it reloads the page, regardless of the base element, so
+// it is not a link.
 func (m metaReader) addRefresh(ref []byte) {
 	if len(trimSpace(ref)) > 0 {
 		m.note(ref, KindRefresh, nil)

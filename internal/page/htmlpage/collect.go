@@ -1,16 +1,16 @@
 package htmlpage
 
-// The texts of links and headings are parts of the page's text, and are
-// collected beside it while it is read, where they are asked for.
+// The texts of links and headings are parts of the page's text. If requested, they are collected in
+// addition while the page is read.
 
-// startAnchor makes what follows the text of a link.
+// startAnchor begins the text of a link.
 func (s *scanner) startAnchor(ref int) {
 	s.anchorRef = ref
 	s.anchor.reset(maxLinkText)
 	s.collecting = true
 }
 
-// endAnchor takes the end of a link, if there is one.
+// endAnchor ends the open link, if any.
 func (s *scanner) endAnchor() {
 	if s.anchorRef == noReference {
 		return
@@ -20,7 +20,7 @@ func (s *scanner) endAnchor() {
 	s.collecting = s.headingLevel > 0
 }
 
-// startHeading takes the start tag of a heading. It ends one before it.
+// startHeading reads the start tag of a heading. It ends an open heading.
 func (s *scanner) startHeading() {
 	s.endHeading()
 	if s.opts.Headings && !s.hidden() && len(s.page.Headings) < maxHeadings {
@@ -30,8 +30,7 @@ func (s *scanner) startHeading() {
 	}
 }
 
-// endHeading takes the end of a heading, if there is one. An end tag of any
-// level ends it (section 13.2.6.4.7).
+// endHeading ends the open heading, if any. An end tag of any level ends it (section 13.2.6.4.7).
 func (s *scanner) endHeading() {
 	if s.headingLevel == 0 {
 		return
@@ -52,7 +51,7 @@ func (s *scanner) collect(b []byte, references bool) {
 	}
 }
 
-// separateCollected keeps words apart. These texts have no lines.
+// separateCollected separates words in the collected texts, which have no lines.
 func (s *scanner) separateCollected() {
 	s.anchor.separate(gapSpace)
 	s.heading.separate(gapSpace)

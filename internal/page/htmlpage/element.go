@@ -6,13 +6,13 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// element is what an element means to the scan.
+// element is the effect of an element on the scan.
 type element uint8
 
 const (
 	elemInline element = iota // no effect on the text around it
 	elemBlock                 // on a separate line
-	elemCell                  // set apart by a space
+	elemCell                  // separated by a space
 	elemAnchor
 	elemArea
 	elemBase
@@ -42,7 +42,7 @@ const (
 	elemTextarea
 )
 
-// lowered returns a tag name in lower case, as most are.
+// lowered returns a tag name in lower case. Most names already are.
 func lowered(name []byte) []byte {
 	for i, c := range name {
 		if c >= 'A' && c <= 'Z' {
@@ -56,9 +56,9 @@ func lowered(name []byte) []byte {
 	return name
 }
 
-// lookup classifies a tag name of any case. The blocks are the elements whose
-// default style is display: block, list-item or table-row (section 15.3), and
-// br and option, which show as lines.
+// lookup classifies a tag name of any case. The blocks are the elements whose default style is
+// display: block, list-item or table-row (section 15.3), and br and option, which are shown as
+// lines.
 func lookup(name []byte) element {
 	switch string(lowered(name)) {
 	case "p", "div", "br", "li", "tr", "ul", "ol",
@@ -128,8 +128,8 @@ func lookup(name []byte) element {
 	return elemInline
 }
 
-// breaksOut reports whether an element that is no block ends foreign content that is
-// open (HTML standard section 13.2.6.5).
+// breaksOut reports whether an element other than a block ends open foreign content (HTML standard
+// section 13.2.6.5).
 func breaksOut(name []byte) bool {
 	switch string(lowered(name)) {
 	case "b", "big", "code", "em", "embed", "i", "img", "meta", "nobr", "ruby", "s", "small", "span", "strong", "strike", "sub", "sup", "tt", "u", "var":

@@ -9,16 +9,16 @@ import (
 	"seine/internal/base/truncate"
 )
 
-// maxEntity is the longest run of letters and digits looked up as a name. The
-// longest name in the standard has 31 (CounterClockwiseContourIntegral).
+// maxEntity is the longest run of letters and digits looked up as a name. The longest name in the
+// standard has 31 (CounterClockwiseContourIntegral).
 const maxEntity = 31
 
-// appendReference appends what the character reference at the start of b, which
-// is an "&", stands for and returns how much of b that took (section 13.2.5.72).
-// An "&" that opens no reference stands for itself.
+// appendReference appends the expansion of the character reference at the start of b, which is an
+// "&", and returns the length of the reference (section 13.2.5.72). An "&" that begins no reference
+// stands for itself.
 //
-// In an attribute a name without ";" followed by a letter, a digit or "=" is
-// not a reference, so that "?a=1&copy=2" survives (section 13.2.5.73).
+// In an attribute, a name without ";" followed by a letter, a digit or "=" is not a reference, so
+// that "?a=1&copy=2" survives (section 13.2.5.73).
 func appendReference(dst, b []byte, inAttribute bool) ([]byte, int) {
 	if len(b) > 1 && b[1] == '#' {
 		return appendNumeric(dst, b)
@@ -40,8 +40,8 @@ func appendReference(dst, b []byte, inAttribute bool) ([]byte, int) {
 	return appendNamed(dst, b, end)
 }
 
-// commonReference knows the references that make up nearly all of those in real
-// pages, by name and ";", and two that package html does not.
+// commonReference expands the references that make up nearly all of those in real pages, by name
+// and ";", and two that package html does not expand.
 func commonReference(name []byte) (string, bool) {
 	switch string(name) {
 	case "amp;":
@@ -54,7 +54,7 @@ func commonReference(name []byte) (string, bool) {
 		return `"`, true
 	case "nbsp;":
 		return "\u00a0", true
-	case "nLt;": // these two are shorter than what they stand for, and package html leaves them
+	case "nLt;": // the expansions of these two are longer than the references, and package html leaves them
 		return "\u226a\u20d2", true
 	case "nGt;":
 		return "\u226b\u20d2", true
@@ -62,19 +62,19 @@ func commonReference(name []byte) (string, bool) {
 	return "", false
 }
 
-// appendNamed decodes the named reference b[:end], or as much of its front as
-// is one ("&notit" is "¬it"). A name too long to be one may still start so; the
-// package html looks at the longest front first.
+// appendNamed decodes the named reference b[:end], or a prefix of it that is one ("&notit" is
+// "¬it"). A name that is too long may still begin with one; package html tries the longest prefix
+// first.
 func appendNamed(dst, b []byte, end int) ([]byte, int) {
 	end = min(end, 1+maxEntity+1)
 	return append(dst, html.UnescapeString(string(b[:end]))...), end
 }
 
-// appendNamedWhole decodes b[:end] only if the whole of it is a reference.
+// appendNamedWhole decodes b[:end] only if all of it is a reference.
 //
-// The package html decodes as in text, where the front of a name is enough. Its
-// result tells the two apart: a whole name yields one or two characters, or
-// one if it lacks the ";"; a front leaves at least one letter, and the ";".
+// Package html decodes as in text, where a prefix of a name is enough. Its result distinguishes the
+// cases: a complete name yields one or two characters, or one if it lacks the ";". A prefix leaves
+// at least one letter, and the ";".
 func appendNamedWhole(dst, b []byte, end int, closed bool) ([]byte, int) {
 	assigned := end < len(b) && b[end] == '='
 	if end > 1+maxEntity+1 || !closed && assigned {
@@ -91,8 +91,8 @@ func appendNamedWhole(dst, b []byte, end int, closed bool) ([]byte, int) {
 	return append(dst, s...), end
 }
 
-// appendNumeric decodes "&#123;" and "&#x7b;" (sections 13.2.5.75 to 13.2.5.80). The package
-// html does not know that a number is beyond Unicode where it has many digits.
+// appendNumeric decodes "&#123;" and "&#x7b;" (sections 13.2.5.75 to 13.2.5.80). Package html does
+// not detect numbers beyond Unicode that have many digits.
 func appendNumeric(dst, b []byte) ([]byte, int) {
 	const most = len("1114111")
 	start, end := 2, skip(b, 2, isDigit)
@@ -112,8 +112,8 @@ func appendNumeric(dst, b []byte) ([]byte, int) {
 	return append(dst, text...), end
 }
 
-// appendAttribute appends an attribute's value: references decoded, NUL
-// replaced (section 13.2.5.36). It ends where dst exceeds maxValue.
+// appendAttribute appends an attribute's value with its references decoded and NUL replaced
+// (section 13.2.5.36). It stops when dst exceeds maxValue.
 func appendAttribute(dst, value []byte) []byte {
 	for len(value) > 0 && len(dst) <= maxValue {
 		i := plainLength(value)
@@ -135,7 +135,7 @@ func appendAttribute(dst, value []byte) []byte {
 	return dst
 }
 
-// plainLength returns how much of an attribute's value is as it is written.
+// plainLength returns the length of the prefix of an attribute's value that needs no decoding.
 func plainLength(b []byte) int {
 	for i, c := range b {
 		if c == '&' || c == 0 {

@@ -8,18 +8,16 @@ import (
 	"seine/internal/page/mediatype"
 )
 
-// maxHeaderLinks bounds the links taken from Link headers. Real ones have a
-// handful.
+// maxHeaderLinks bounds the links read from Link headers. Real ones have a handful.
 const maxHeaderLinks = 1000
 
-// HeaderLinks returns the links of a response's Link headers (RFC 8288), each
-// URL once, by the URL of the page, which they are relative to. It does not
-// return the page itself, nor what is no hyperlink: links from something else
-// (anchor), and resources of the page such as style sheets, icons and what to
-// preload (HTML section 4.6.7). Text and Rel are always given.
+// HeaderLinks returns the links of a response's Link headers (RFC 8288), each URL once, resolved
+// against the URL of the page. It does not return the page itself, links from another resource
+// (anchor), or links that are not hyperlinks: resources of the page such as style sheets, icons and
+// preloads (HTML section 4.6.7). Text and Rel are always set.
 //
-// Of a header that breaks the syntax it returns the links before the break.
-// Where pageURL cannot be a base there are none.
+// For a header with a syntax error, it returns the links before the error. If pageURL cannot be a
+// base, it returns none.
 func HeaderLinks(values []string, pageURL string) []Link {
 	if len(values) == 0 {
 		return nil
@@ -36,8 +34,8 @@ func HeaderLinks(values []string, pageURL string) []Link {
 	return set.resolve(base, base.URL(), maxHeaderLinks)
 }
 
-// HeaderCanonical returns the canonical URL of a page that Link headers name (RFC 6596), "" if
-// they name none.
+// HeaderCanonical returns the canonical URL of a page from Link headers (RFC 6596), or "" if they
+// have none.
 func HeaderCanonical(values []string, pageURL string) string {
 	base, err := weburl.NewBase(pageURL)
 	if err != nil {
@@ -51,7 +49,7 @@ func HeaderCanonical(values []string, pageURL string) string {
 	return ""
 }
 
-// headerLinks are the links of Link headers, up to what breaks the syntax of each.
+// headerLinks yields the links of Link headers, of each header up to its first syntax error.
 func headerLinks(values []string) iter.Seq[headerLink] {
 	return func(yield func(headerLink) bool) {
 		for _, value := range values {
@@ -64,9 +62,9 @@ func headerLinks(values []string) iter.Seq[headerLink] {
 	}
 }
 
-// RefreshLinks returns the link of a response's Refresh header, which browsers follow
-// as they do a meta element's (HTML section 7.5.2, "shared declarative refresh steps"):
-// that of the first value that is one and has a URL, none otherwise.
+// RefreshLinks returns the link of a response's Refresh header, which browsers follow like a meta
+// refresh (HTML section 7.5.2, "shared declarative refresh steps"): that of the first valid value
+// with a URL, otherwise none.
 func RefreshLinks(values []string, pageURL string) []Link {
 	for _, value := range values {
 		ref, ok := refreshURL([]byte(weburl.EscapeInvalid(value)))
@@ -106,20 +104,19 @@ func (s *linkSet) addHeader(l *headerLink) {
 	}
 }
 
-// headerLink is one link of a Link header: its target and the first of each
-// parameter that matters.
+// headerLink is one link of a Link header: its target and the first occurrence of each relevant
+// parameter.
 type headerLink struct {
 	target             string
 	rel, anchor, title string
 	seen               struct{ rel, anchor, title bool }
 }
 
-// fromPage reports whether the link is from the page, or from a part of it
-// (RFC 8288 section 3.2).
+// fromPage reports whether the link is from the page or from a part of it (RFC 8288 section 3.2).
 func (l *headerLink) fromPage() bool { return l.anchor == "" || l.anchor[0] == '#' }
 
-// set takes a parameter. Only the first of a name counts (RFC 8288 section 3.3
-// says this of rel; it is the same here for all).
+// set sets a parameter. Only the first parameter of a name counts (RFC 8288 section 3.3 requires
+// this for rel; here it holds for all).
 func (l *headerLink) set(name, value string) {
 	take := func(to *string, seen *bool) {
 		if !*seen {
@@ -138,12 +135,12 @@ func (l *headerLink) set(name, value string) {
 
 const (
 	headerSpace = " \t"       // OWS, BWS (RFC 9110 section 5.6.3)
-	maxParams   = 1 << 10     // of a link; the rest of the header is not read
-	listSpace   = " \t" + "," // empty list elements are passed over (RFC 9110 section 5.6.1.2)
+	maxParams   = 1 << 10     // of a link; the rest of the header is ignored
+	listSpace   = " \t" + "," // empty list elements are skipped (RFC 9110 section 5.6.1.2)
 )
 
-// cutHeaderLink cuts the first link off a Link header's value, by the algorithm
-// of RFC 8288 appendix B.2. It reports false where there is none.
+// cutHeaderLink cuts the first link off a Link header's value, by the algorithm of RFC 8288
+// appendix B.2. ok is false if there is none.
 func cutHeaderLink(s string) (l headerLink, rest string, ok bool) {
 	s = strings.TrimLeft(s, listSpace)
 	if s == "" || s[0] != '<' {
@@ -164,7 +161,7 @@ func cutHeaderLink(s string) (l headerLink, rest string, ok bool) {
 		l.set(name, value)
 	}
 	if s = strings.TrimLeft(s, headerSpace); s != "" && s[0] != ',' {
-		s = "" // something else: what follows is ambiguous
+		s = "" // a syntax error; the rest is ambiguous
 	}
 	return l, s, true
 }

@@ -1,6 +1,6 @@
 package htmlpage
 
-// Kind tells which markup a link came from.
+// Kind is the kind of markup that a link came from.
 type Kind uint8
 
 // The kinds of link.
@@ -14,7 +14,7 @@ const (
 	KindCanonical             // link rel=canonical
 	KindAlternate             // link rel=alternate with hreflang
 	KindFeed                  // link to an RSS, Atom or JSON feed
-	KindLink                  // link of any other rel, style sheets and icons included
+	KindLink                  // link of any other rel, including style sheets and icons
 	KindImage                 // img src
 	KindSrcset                // a candidate of the srcset of img, or of source in picture
 	KindForm                  // form action with the method GET, without its query
@@ -49,7 +49,7 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// ParseKind returns the kind of a name.
+// ParseKind returns the kind with a name.
 func ParseKind(name string) (Kind, bool) {
 	for k, n := range kindNames {
 		if n == name {
@@ -62,14 +62,14 @@ func ParseKind(name string) (Kind, bool) {
 // Kinds is a set of kinds.
 type Kinds uint32
 
-// NoKinds is the set without any, where the zero value stands for DefaultKinds.
+// NoKinds is the empty set; the zero value stands for DefaultKinds.
 const NoKinds Kinds = 1 << 31
 
-// DefaultKinds are the links that lead from page to page.
+// DefaultKinds are the kinds of links that lead from page to page.
 const DefaultKinds = 1<<KindAnchor | 1<<KindArea | 1<<KindFrame | 1<<KindRefresh |
 	1<<KindNext | 1<<KindPrev | 1<<KindCanonical | Kinds(1)<<KindAlternate
 
-// KindsOf returns the set of the kinds given: NoKinds if there are none.
+// KindsOf returns the set of the given kinds, NoKinds if none are given.
 func KindsOf(kinds ...Kind) Kinds {
 	set := NoKinds
 	for _, k := range kinds {
@@ -81,30 +81,29 @@ func KindsOf(kinds ...Kind) Kinds {
 // Has reports whether k is in the set.
 func (s Kinds) Has(k Kind) bool { return s&(1<<k) != 0 }
 
-// Link is one URL the page leads to.
+// Link is a URL that the page links to.
 type Link struct {
 	URL  string
 	Kind Kind // of the first link to URL in the document
-	// NoFollow reports that every link to URL is marked nofollow, ugc or
-	// sponsored. One unmarked link is enough to follow it.
+	// NoFollow reports that every link to URL is marked nofollow, ugc or sponsored. One unmarked
+	// link is enough to follow it.
 	NoFollow bool
-	// Kinds are those of all links to URL that were wanted, and Unmarked those of
-	// the ones without such a mark: to follow some kinds alone, call ShouldFollow.
+	// Kinds are the kinds of all wanted links to URL, and Unmarked those of the links without such
+	// a mark. To follow only some kinds, call ShouldFollow.
 	Kinds, Unmarked Kinds
-	// Text is the text of the first link to URL that has one, whitespace folded,
-	// on one line: of an a element what it contains, alternative texts of images
-	// included; of an image or area its alternative text; of a link, frame or
-	// Link header its title. See Options.LinkTexts.
+	// Text is the text of the first link to URL that has one, with whitespace folded, on one line.
+	// For an a element it is the content, including alternative texts of images; for an image or
+	// area the alternative text; for a link, frame or Link header the title. See Options.LinkTexts.
 	Text string
 	// Rel has the link types of the first link to URL that has any, in lower case,
 	// separated by one space. See Options.LinkTexts.
 	Rel string
-	// Page is the number of the page that the first link to URL is on, 0 if there are no numbers.
+	// Page is the number of the page with the first link to URL, 0 if pages are not numbered.
 	Page int
 }
 
-// ShouldFollow reports whether one of the links to the URL is of these kinds and, if
-// marks are obeyed, has no mark not to follow it.
+// ShouldFollow reports whether one of the links to the URL is of these kinds and, if obey is set,
+// is not marked as not to be followed.
 func (l *Link) ShouldFollow(kinds Kinds, obey bool) bool {
 	if obey {
 		return l.Unmarked&kinds&^NoKinds != 0

@@ -7,11 +7,11 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// linkReader reads elements that lead to other URLs.
+// linkReader reads elements that link to other URLs.
 type linkReader struct{ *scanner }
 
-// note adds a link with the value of its rel attribute, if its kind is wanted,
-// and returns where it is in the set.
+// note adds a link with the value of its rel attribute, if its kind is wanted, and returns its
+// index in the set, or noReference.
 func (s *scanner) note(ref []byte, kind Kind, rel []byte) int {
 	if !s.opts.Kinds.Has(kind) {
 		return noReference
@@ -23,7 +23,7 @@ func (s *scanner) note(ref []byte, kind Kind, rel []byte) int {
 	return i
 }
 
-// label gives a link the text of an attribute of the current tag.
+// label sets the text of a link from an attribute of the current tag.
 func (l linkReader) label(i int, attribute string) {
 	if i == noReference || !l.opts.LinkTexts || l.links.refs[i].text != "" {
 		return
@@ -33,7 +33,7 @@ func (l linkReader) label(i int, attribute string) {
 	}
 }
 
-// addAnchor notes the link of an a element, whose text follows.
+// addAnchor adds the link of an a element, whose text follows.
 func (l linkReader) addAnchor() {
 	l.endAnchor()
 	href, isLink := l.value("href", first)
@@ -51,7 +51,7 @@ func (l linkReader) addAnchor() {
 	}
 }
 
-// addArea notes the link of an area element.
+// addArea adds the link of an area element.
 func (l linkReader) addArea() {
 	if href, ok := l.value("href", first); ok {
 		rel, _ := l.value("rel", second)
@@ -59,24 +59,24 @@ func (l linkReader) addArea() {
 	}
 }
 
-// addFrame notes the link of a frame or iframe element. An empty src is the
-// same as none: it loads about:blank (section 4.8.5).
+// addFrame adds the link of a frame or iframe element. An empty src is like none: it loads
+// about:blank (section 4.8.5).
 func (l linkReader) addFrame() {
 	if src, _ := l.value("src", first); len(trimSpace(src)) > 0 {
 		l.label(l.note(src, KindFrame, nil), "title")
 	}
 }
 
-// maxCanonicals bounds the canonical links tried for one that resolves.
+// maxCanonicals bounds the canonical links that are tried until one resolves.
 const maxCanonicals = 4
 
-// addLink notes a link element.
+// addLink adds the link of a link element.
 func (l linkReader) addLink() {
 	attr, _ := l.value("rel", second)
 	rel := parseRel(attr)
 	href, _ := l.value("href", first)
 	if len(trimSpace(href)) == 0 || len(href) > maxRef {
-		return // section 4.6.7: an empty href is no link
+		return // section 4.6.7: an empty href is not a link
 	}
 	if rel.has(relCanonical) && len(l.canonicalRefs) < maxCanonicals {
 		l.canonicalRefs = append(l.canonicalRefs, string(href))
@@ -113,8 +113,7 @@ func isFeed(media []byte) bool {
 	return ascii.Is(media, "application/rss+xml") || ascii.Is(media, "application/atom+xml") || ascii.Is(media, "application/feed+json")
 }
 
-// readImage takes an img element: its links, and its alternative text where it
-// is in a link.
+// readImage reads an img element: its links, and its alternative text if it is inside a link.
 func (l linkReader) readImage() {
 	if l.anchorRef != noReference {
 		if alt, ok := l.value("alt", third); ok {
@@ -132,8 +131,8 @@ func (l linkReader) readImage() {
 	l.addSrcset()
 }
 
-// addSrcset notes the candidates of a srcset attribute, of which the last would
-// be cut if it were longer than what is kept of a value.
+// addSrcset adds the candidates of a srcset attribute. It ignores an attribute whose value may have
+// been truncated, which would cut the last candidate.
 func (l linkReader) addSrcset() {
 	if !l.opts.Kinds.Has(KindSrcset) {
 		return
@@ -147,8 +146,8 @@ func (l linkReader) addSrcset() {
 	}
 }
 
-// addForm notes where a form leads that is sent by GET. What is entered replaces
-// the query (section 4.10.22.3, "mutate action URL"), so none is kept.
+// addForm adds the target of a form that is sent by GET. Submitted data replaces the query (section
+// 4.10.22.3, "mutate action URL"), so the query is dropped.
 func (l linkReader) addForm() {
 	if l.templates > 0 || !l.opts.Kinds.Has(KindForm) {
 		return
@@ -161,13 +160,13 @@ func (l linkReader) addForm() {
 		return // the page itself
 	}
 	if i := bytes.IndexAny(action, "?#"); i >= 0 && action[i] == '?' {
-		action = action[:i+1] // an empty query is none
+		action = action[:i+1] // an empty query equals no query
 	}
 	rel, _ := l.value("rel", second)
 	l.note(action, KindForm, rel)
 }
 
-// addAttributes notes the links of the attributes that Options.Attributes names.
+// addAttributes adds the links in the attributes that Options.Attributes names.
 func (l linkReader) addAttributes() {
 	for _, name := range l.opts.Attributes {
 		if v, _ := l.value(name, first); len(trimSpace(v)) > 0 {

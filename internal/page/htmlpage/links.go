@@ -6,18 +6,18 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// reference is a link as written, waiting for the whole document to be read:
-// a base element applies to what stands before it, too (section 4.2.3).
+// reference is a link as written. It is resolved after the whole document was read, since a base
+// element also applies to preceding links (section 4.2.3).
 type reference struct {
 	ref             string // without a fragment, unless that is a route
-	kind            Kind   // of the first
+	kind            Kind   // of the first reference
 	kinds, unmarked Kinds
 	text, rel       string
 	page            int
 }
 
-// maxPooled bounds the maps kept for reuse: clearing a map costs its capacity,
-// which one page with many links must not make every later page pay.
+// maxPooled bounds the maps kept for reuse: clearing a map costs its capacity, which later pages
+// should not pay for one page with many links.
 const maxPooled = 1 << 10
 
 // linkSet collects the links of a page, each once.
@@ -26,13 +26,13 @@ type linkSet struct {
 	byRef  map[string]int
 	byURL  map[string]int
 	limit  int
-	routes bool // belong to URLs
-	page   int  // the number of the page that is read
+	routes bool // routes belong to URLs
+	page   int  // number of the current page
 }
 
-// reset empties the set. Up to twice the links asked for are collected, as some
-// will not resolve or turn out the same: only a page with more distinct ones
-// than that can yield fewer than it has.
+// reset empties the set. It collects up to twice the requested number of links, as some will not
+// resolve or turn out to be equal. Only a page with more distinct references can yield fewer links
+// than it has.
 func (s *linkSet) reset(maxLinks int) {
 	s.limit, s.page = 2*maxLinks, 0
 	clear(s.refs)
@@ -49,13 +49,12 @@ func emptied(m map[string]int) map[string]int {
 	return m
 }
 
-// noReference is the result of add for a link that is not kept.
+// noReference is returned by add for a link that is not kept.
 const noReference = -1
 
-// add notes a link with its attribute value decoded, and returns where it is in
-// refs. A fragment that is no route of the spec goes first: in an http URL it starts at the first "#" (URL
-// standard section 4.4), it names a place and not a page, and without it most
-// references repeat.
+// add adds a link by its decoded attribute value, and returns its index in refs. It first removes a
+// fragment that is not a route. In an http URL the fragment starts at the first "#" (URL standard
+// section 4.4) and names a position in a page. Without fragments, most references repeat.
 func (s *linkSet) add(ref []byte, kind Kind, noFollow bool) int {
 	route := ""
 	if i := bytes.IndexByte(ref, '#'); i >= 0 {
@@ -89,8 +88,8 @@ func (s *linkSet) add(ref []byte, kind Kind, noFollow bool) int {
 	return i
 }
 
-// resolve returns the links as URLs, at most maxLinks, without self. What does
-// not resolve to a URL worth fetching (mailto:, javascript:, …) is no link.
+// resolve returns the links as URLs, at most maxLinks, without self. It omits references that do
+// not resolve to a fetchable URL (mailto:, javascript:, …).
 func (s *linkSet) resolve(base *weburl.Base, self string, maxLinks int) []Link {
 	if len(s.refs) == 0 {
 		return nil

@@ -8,22 +8,21 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// ownText finds the text of a page that is its own: what stands outside links,
-// without numbers, codes, and the words of the page's URL. A server that makes a
-// page for whatever it is asked has only these to tell one from the other.
+// ownText finds the text that is specific to the page: text outside links, without numbers, codes,
+// and words of the page's URL. A server that makes up a page for any URL has only these to
+// distinguish its pages.
 //
-// Words are runs of ASCII letters, digits, and all that is not ASCII, without
-// regard to ASCII case. In a script without spaces a whole clause is one.
+// Words are runs of ASCII letters, digits and non-ASCII characters, without regard to ASCII case.
+// In a script without spaces, a whole clause is one word.
 type ownText struct {
 	linked []linkText // text in links
 	inLink bool
 }
 
-// linkText is where text of links is.
+// linkText is the position of a link's text.
 type linkText struct{ from, to int }
 
-// enterLink takes the start tag of a link, or of an anchor that is none; either
-// ends a link before it.
+// enterLink reads the start tag of a link, or of an anchor that is not one. Both end an open link.
 func (o *ownText) enterLink(at int, isLink bool) {
 	o.leaveLink(at)
 	if isLink {
@@ -32,8 +31,8 @@ func (o *ownText) enterLink(at int, isLink bool) {
 	}
 }
 
-// leaveLink takes the end of a link, if there is one. Those without text are
-// forgotten, and those with only space between them are one.
+// leaveLink ends the open link, if any. It drops a link without text, and joins links that are
+// separated only by space.
 func (o *ownText) leaveLink(at int) {
 	if !o.inLink {
 		return
@@ -58,7 +57,7 @@ func (o *ownText) reset() {
 	o.linked, o.inLink = o.linked[:0], false
 }
 
-// print returns the fingerprint of what is the page's own of its text.
+// print returns the fingerprint of the page's own text.
 func (o *ownText) print(text []byte, pageURL string) uint64 {
 	o.leaveLink(len(text))
 	var known wordSet
@@ -75,10 +74,10 @@ func (o *ownText) print(text []byte, pageURL string) uint64 {
 	return h
 }
 
-// contentSeed is the fingerprint of a page without any distinct text.
+// contentSeed is the fingerprint of a page without any text of its own.
 const contentSeed = 0x5e1ec0de5e1ec0de
 
-// Bytes of a word of eight, each the same.
+// Words of eight equal bytes.
 const (
 	each  = 0x0101010101010101
 	highs = 0x80 * each
@@ -86,8 +85,8 @@ const (
 	lower = 0x20 * each
 )
 
-// printWords adds the words of a text to a fingerprint. It finds where they start
-// and end 64 bytes at a time, so that one need not be read to find the next.
+// printWords adds the words of a text to a fingerprint. It finds word boundaries 64 bytes at a
+// time, independently of the processing of each word.
 func printWords(text []byte, known *wordSet, h uint64) uint64 {
 	var last [64]byte
 	start, inWord := 0, uint64(0)
@@ -113,9 +112,10 @@ func printWords(text []byte, known *wordSet, h uint64) uint64 {
 	return h
 }
 
-// wordBits has a bit for each of 64 bytes that is in a word, the first lowest.
+// wordBits has a bit for each of 64 bytes that is set if the byte is in a word; the first byte has
+// the lowest bit.
 func wordBits(block []byte) (words uint64) {
-	const gather = 0x0102040810204080 // takes the lowest bits of eight bytes to the top one
+	const gather = 0x0102040810204080 // moves the lowest bits of eight bytes to the top byte
 	block = block[:64]
 	for i := 0; i < 64; i += 8 {
 		_, word := classify(binary.LittleEndian.Uint64(block[i:]))
@@ -124,8 +124,8 @@ func wordBits(block []byte) (words uint64) {
 	return words
 }
 
-// classify sets the high bits of the bytes that are digits, and of those that
-// are in words. No sum below exceeds a byte.
+// classify sets the high bits of the bytes that are digits, and of those that are in words. No sum
+// below overflows a byte.
 func classify(x uint64) (digit, word uint64) {
 	y := x & lows
 	l := y | lower
@@ -138,7 +138,7 @@ func classify(x uint64) (digit, word uint64) {
 func printWord(text []byte, from, to int, known *wordSet, h uint64) uint64 {
 	n := to - from
 	var w uint64
-	if n < 8 && from+8 <= len(text) { // as most
+	if n < 8 && from+8 <= len(text) { // most words
 		x := binary.LittleEndian.Uint64(text[from:])
 		mask := uint64(1)<<(8*n) - 1
 		if digit, _ := classify(x); digit&mask == highs&mask {
@@ -165,13 +165,13 @@ func isNumberOrCode(word []byte) bool {
 	return kinds == wordDigit || kinds&wordDigit != 0 && len(word) >= longestModel
 }
 
-// longestModel is from which length on a word with digits is a code: shorter
-// ones are names of things. printWord relies on it.
+// longestModel is the length from which a word with digits is a code; shorter ones are names of
+// things. printWord relies on it.
 const longestModel = 8
 
 // Kinds of bytes in words.
 const (
-	wordLetter = 1 << iota // and anything that is not ASCII
+	wordLetter = 1 << iota // and any non-ASCII byte
 	wordDigit
 )
 
@@ -187,9 +187,8 @@ var wordClass = func() (c [256]uint8) {
 	return c
 }()
 
-// hashWord hashes text[from:to] by eight bytes at a time. Setting a bit of each
-// makes letters lower case, leaves digits, and changes what is not ASCII, for all
-// words alike.
+// hashWord hashes text[from:to] eight bytes at a time. Setting one bit of each byte converts
+// letters to lower case, keeps digits, and changes non-ASCII bytes in the same way for all words.
 func hashWord(text []byte, from, to int) uint64 {
 	h := uint64(to - from)
 	for ; to-from > 8; from += 8 {
@@ -211,14 +210,14 @@ func mixWord(h, w uint64) uint64 {
 	return hi ^ lo
 }
 
-// wordSet is the words of a URL.
+// wordSet is the set of words of a URL.
 type wordSet struct {
-	mask  uint64 // spares most words the search
+	mask  uint64 // lets most words skip the search
 	words [maxURLWords]uint64
 	n     int
 }
 
-// maxURLWords bounds the words of a URL that are looked for.
+// maxURLWords bounds the words of a URL that are considered.
 const maxURLWords = 64
 
 func (s *wordSet) has(w uint64) bool {
@@ -258,7 +257,7 @@ func (s *wordSet) addURL(u string) {
 	}
 }
 
-// decodePercent appends s with what is percent-encoded decoded.
+// decodePercent appends s with its percent-escapes decoded.
 func decodePercent(b []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		c, escaped := ascii.Unescape(s[i:])

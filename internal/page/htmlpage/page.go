@@ -12,15 +12,15 @@ const (
 	DefaultMaxLinks = 10_000
 )
 
-// Bounds of the small fields, so that one hostile page cannot swell a record.
+// Limits of the small fields, so that a hostile page cannot make a record huge.
 const (
-	// maxField bounds Title and Description, in bytes; the rest is cut.
+	// maxField bounds Title and Description, in bytes; longer ones are truncated.
 	maxField = 8 << 10
-	// maxLanguage bounds Language. BCP 47 (RFC 5646 section 4.4.1) needs 35
-	// characters for any tag without extensions; a longer value is dropped.
+	// maxLanguage bounds Language. BCP 47 (RFC 5646 section 4.4.1) needs 35 characters for any tag
+	// without extensions; a longer value is dropped.
 	maxLanguage = 64
-	// maxRef bounds a link as written, before it is resolved: weburl takes no
-	// longer ones. It keeps data: URLs from being copied.
+	// maxRef bounds a link as written, before it is resolved: weburl accepts no longer ones. It
+	// prevents copies of data: URLs.
 	maxRef = 2 * weburl.MaxLength
 	// maxLinkText bounds the text of a link, and maxRel its rel, in bytes.
 	maxLinkText = 512
@@ -30,34 +30,33 @@ const (
 	maxHeading  = 1 << 10
 )
 
-// Options sets what Scan listens to and how much it keeps.
-// The zero value is ready to use.
+// Options sets what Scan reads and how much it keeps. The zero value is ready to use.
 type Options struct {
-	// Agent is the crawler's product token. A meta element of that name is
-	// obeyed as well as the one named robots. Compared without regard to case.
+	// Agent is the crawler's product token. A meta element of that name is obeyed in addition to
+	// the one named robots. Case is ignored.
 	Agent string
-	// Now is when the page was fetched: an unavailable_after before it is a
-	// noindex. Without it none is.
+	// Now is when the page was fetched: an unavailable_after before it is a noindex. If Now is
+	// zero, unavailable_after is ignored.
 	Now time.Time
-	// XML says that the page is XHTML, whatever its header says.
+	// XML means that the page is XHTML, whatever its header says.
 	XML bool
-	// Routes says that the route of a URL belongs to it (weburl.Route).
+	// Routes means that the route of a URL belongs to it (weburl.Route).
 	Routes bool
-	// MaxText bounds Page.Text in bytes. Text is cut at a rune boundary.
+	// MaxText bounds Page.Text in bytes. Text is truncated at a rune boundary.
 	MaxText int
-	// MaxLinks bounds Page.Links. The first ones in the document are kept.
+	// MaxLinks bounds Page.Links. The first links in the document are kept.
 	MaxLinks int
-	// Kinds are the links wanted: DefaultKinds if it is zero, NoKinds for none.
+	// Kinds are the kinds of links wanted: DefaultKinds if zero, NoKinds for none.
 	Kinds Kinds
-	// Attributes names further attributes, of any element, that hold a URL, in
-	// lower case: links of KindAttribute, which are wanted if there is a name.
+	// Attributes names further attributes, of any element, that hold a URL, in lower case. Their
+	// links have KindAttribute, which is wanted if Attributes is not empty.
 	Attributes []string
-	// LinkTexts asks for the Text and Rel of links.
+	// LinkTexts requests the Text and Rel of links.
 	LinkTexts bool
-	// Headings asks for Page.Headings.
+	// Headings requests Page.Headings.
 	Headings bool
-	// Numbers says that sections have an attribute data-page, the number of their page: it is returned
-	// with headings and links.
+	// Numbers means that sections have an attribute data-page with the number of their page, which
+	// is returned with headings and links.
 	Numbers bool
 }
 
@@ -77,34 +76,32 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Page is what Scan found. All strings are valid UTF-8 and own their memory:
-// none keeps the page's bytes alive.
+// Page is the result of Scan. All strings are valid UTF-8 and own their memory: none keeps the
+// page's bytes alive.
 type Page struct {
 	Title       string // first title element, whitespace folded
 	Description string // first non-empty meta description, whitespace folded
 	Canonical   string // first resolvable link rel=canonical, absolute
 	Language    string // html lang, else xml:lang, else meta content-language
-	Charset     string // name of the encoding the page was read in, lower case
+	Charset     string // name of the encoding that the page was read in, lower case
 
-	// NoIndex and NoFollow are the page's meta robots directives, see Restrict for
-	// those of its header. NoFollow does not change Links; the caller that follows them
-	// decides.
+	// NoIndex and NoFollow are the page's meta robots directives; see Restrict for those of its
+	// header. NoFollow does not change Links: the caller decides what to follow.
 	NoIndex, NoFollow bool
 
-	// Text is the visible text: whitespace folded, blocks on lines of their
-	// own, table cells apart by a space, the title not included.
+	// Text is the visible text: whitespace is folded, blocks are on separate lines, and table cells
+	// are separated by a space. The title is not included.
 	Text string
 
-	// Content is a fingerprint of the words of the text, without what says
-	// only which page it is: words in links, words of the page's URL, numbers and
-	// codes. Pages without other distinct words share it. It is 0 only
-	// where it was not computed.
+	// Content is a fingerprint of the words of the text, without those that only identify the page:
+	// words in links, words of the page's URL, numbers and codes. Pages without other distinct
+	// words share it. It is 0 only if it was not computed.
 	Content uint64
 
-	// Links holds each URL once, in document order, without the page itself.
+	// Links has each URL once, in document order, without the page itself.
 	Links []Link
 
-	// Headings are those with text, in document order; see Options.
+	// Headings are the headings with text, in document order; see Options.
 	Headings []Heading
 }
 
@@ -112,5 +109,5 @@ type Page struct {
 type Heading struct {
 	Level int    // from 1 to 6
 	Text  string // whitespace folded, on one line
-	Page  int    // that it is on, 0 if there are no numbers
+	Page  int    // number of its page, 0 if pages are not numbered
 }

@@ -6,13 +6,13 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// rawNames are the names of elements whose content is a text up to their end tag.
+// rawNames are the names of elements whose content is text up to their end tag.
 var rawNames = [...]string{
 	elemTitle: "title", elemTextarea: "textarea", elemXMP: "xmp", elemStyle: "style", elemIframe: "iframe", elemNoEmbed: "noembed",
 }
 
-// readContent takes the content of the element just opened if that is no markup. It
-// reports false if it is.
+// readContent reads the content of the element just opened if that is not markup. ok is false if it
+// is markup.
 func (t *tokenizer) readContent(e element) (content []byte, ok bool) {
 	from := t.pos
 	switch {
@@ -28,10 +28,9 @@ func (t *tokenizer) readContent(e element) (content []byte, ok bool) {
 	return t.in[from:t.pos], true
 }
 
-// readRaw takes the content of the element just opened, up to its end tag or
-// the end of the page, without looking for markup in it: RCDATA and RAWTEXT
-// (sections 13.2.5.2 and 13.2.5.3). name is in lower case. The end tag is left
-// for next.
+// readRaw reads the content of the element just opened as text, up to its end tag or the end of the
+// page: RCDATA and RAWTEXT (sections 13.2.5.2 and 13.2.5.3). name is in lower case. The end tag is
+// left for next.
 func (t *tokenizer) readRaw(name string) []byte {
 	end := endTag(t.in, t.pos, name)
 	raw := t.in[t.pos:end]
@@ -60,10 +59,9 @@ func opens(b []byte, prefix, name string) bool {
 		ascii.HasPrefix(b[len(prefix):], name) && has(b[n], endsName)
 }
 
-// skipScript moves to the end tag of the script just opened. A script may hide
-// an end tag by "<!--" and then "<script": the script data escaped and double
-// escaped states (sections 13.2.5.15 to 13.2.5.31), which also decide where a
-// page with such a script continues.
+// skipScript moves to the end tag of the script just opened. A script may hide an end tag by "<!--"
+// and then "<script": the script data escaped and double escaped states (sections 13.2.5.15 to
+// 13.2.5.31), which also determine where such a script ends.
 func (t *tokenizer) skipScript() {
 	const name = "script"
 	escaped, double := false, false
@@ -93,8 +91,8 @@ func (t *tokenizer) skipScript() {
 	t.pos = len(t.in)
 }
 
-// nextAngle returns the index of the next "<" or, if both, of the next "<" or
-// ">", or the end.
+// nextAngle returns the index of the next "<", or of the next "<" or ">" if both is set, or the
+// end.
 func nextAngle(in []byte, from int, both bool) int {
 	if !both {
 		if i := bytes.IndexByte(in[from:], '<'); i >= 0 {

@@ -6,9 +6,9 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// refreshURL extracts the URL of a meta refresh's content by the shared
-// declarative refresh steps (section 4.2.5.3). It reports false if the content
-// is not a refresh. The URL is empty for one that reloads the page.
+// refreshURL extracts the URL from a meta refresh's content by the shared declarative refresh steps
+// (section 4.2.5.3). It returns false if the content is not a refresh. The URL is empty for a
+// refresh that reloads the page.
 func refreshURL(content []byte) ([]byte, bool) {
 	i := skip(content, 0, isSpace)
 	digits := skip(content, i, isDigit)
@@ -36,7 +36,7 @@ func isRefreshMark(b byte) bool { return b == ';' || b == ',' }
 
 func skipSpace(b []byte) []byte { return b[skip(b, 0, isSpace):] }
 
-// skipURLKey drops a leading "url =". If it is not whole, it is part of the URL.
+// skipURLKey drops a leading "url =". An incomplete one is part of the URL.
 func skipURLKey(b []byte) []byte {
 	if !ascii.HasPrefix(b, "url") {
 		return b
@@ -48,7 +48,7 @@ func skipURLKey(b []byte) []byte {
 	return skipSpace(rest[1:])
 }
 
-// unquote drops an opening quote and what follows the closing one, if any.
+// unquote drops an opening quote, and everything from the closing one on, if any.
 func unquote(b []byte) []byte {
 	if len(b) == 0 || b[0] != '"' && b[0] != '\'' {
 		return b

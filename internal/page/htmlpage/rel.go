@@ -1,6 +1,6 @@
 package htmlpage
 
-// relation is the set of link types of a rel attribute that matter here.
+// relation is the set of relevant link types of a rel attribute.
 type relation uint8
 
 const (
@@ -11,7 +11,7 @@ const (
 	relNoFollow // nofollow, ugc or sponsored
 	relPrev
 	relStylesheet
-	relResource // another that makes no hyperlink, see HeaderLinks
+	relResource // another type that is not a hyperlink, see HeaderLinks
 )
 
 func (r relation) has(t relation) bool { return r&t != 0 }
@@ -29,8 +29,8 @@ func parseRel(b []byte) (r relation) {
 	}
 }
 
-// relations are the link types that matter, by name. Those that the table of section 4.6.7 has as external resources make
-// no hyperlink.
+// relations are the relevant link types by name. The types that the table of section 4.6.7 lists as
+// external resources are not hyperlinks.
 var relations = map[string]relation{
 	"nofollow": relNoFollow, "ugc": relNoFollow, "sponsored": relNoFollow,
 	"canonical": relCanonical, "next": relNext, "prev": relPrev, "previous": relPrev, "alternate": relAlternate, "feed": relFeed,
@@ -38,7 +38,7 @@ var relations = map[string]relation{
 	"modulepreload": relResource, "pingback": relResource, "preconnect": relResource, "prefetch": relResource, "preload": relResource,
 }
 
-// relTokens writes a rel attribute as Link.Rel has it, as much as maxRel allows.
+// relTokens converts a rel attribute to the form of Link.Rel, up to maxRel bytes.
 func relTokens(b []byte) string {
 	var out []byte
 	for {

@@ -1,7 +1,7 @@
 package htmlpage
 
-// ruby is the place of text in a ruby element (section 4.5.10). The text of a page has each reading behind its base, in
-// parentheses: those of the page's rp elements, or else of the scan.
+// ruby is the state within a ruby element (section 4.5.10). In the text of a page, each reading
+// follows its base in parentheses: those of the page's rp elements, or otherwise of the scan.
 type ruby uint8
 
 const (
@@ -11,7 +11,8 @@ const (
 	rubyReading         // in a reading without parentheses
 )
 
-// openRuby takes the start tag of a ruby element, or of a part of one, which ends the reading before it.
+// openRuby reads the start tag of a ruby element or of a part of one. It ends the preceding
+// reading.
 func (s *scanner) openRuby(e element) {
 	s.endReading()
 	switch {

@@ -11,15 +11,15 @@ import (
 	"seine/internal/page/mediatype"
 )
 
-// ErrTooLarge is returned for a page whose UTF-8 form exceeds 2 GiB, beyond
-// what the tokenizer's offsets can tell.
+// ErrTooLarge is returned for a page whose UTF-8 form exceeds 2 GiB, the limit of the tokenizer's
+// offsets.
 var ErrTooLarge = errors.New("page too large")
 
-// Scan reads the HTML page body, fetched from pageURL with the given
-// Content-Type header, which may be empty. It does not keep or change body.
+// Scan reads the HTML page body, fetched from pageURL with the given Content-Type header, which may
+// be empty. It does not keep or change body.
 //
-// No markup makes Scan fail, only what comes with it: a pageURL that cannot be
-// a base, or a page too large.
+// Markup never makes Scan fail. It fails only if pageURL cannot be a base, or the page is too
+// large.
 func Scan(body []byte, pageURL, contentType string, opts Options) (Page, error) {
 	doc, err := weburl.NewBase(pageURL)
 	if err != nil {
@@ -50,8 +50,8 @@ func decode(body []byte, contentType string, xml bool) ([]byte, charset.Encoding
 	return charset.Decode(body, contentType)
 }
 
-// encodeQueries encodes the queries of all references as the encoding of the
-// page wants it (URL standard section 4.4, query state).
+// encodeQueries encodes the queries of all references in the encoding of the page (URL standard
+// section 4.4, query state).
 func (s *scanner) encodeQueries(e charset.Encoding) {
 	s.baseRef = e.Reference(s.baseRef)
 	for i, ref := range s.canonicalRefs {
@@ -67,7 +67,7 @@ var scanners = sync.Pool{New: func() any { return new(scanner) }}
 // maxPooledText bounds the text buffer kept for reuse.
 const maxPooledText = 2 * DefaultMaxText
 
-// scanner is the state of one Scan. It is reused: all of it is set by reset.
+// scanner is the state of one Scan. It is reused; reset sets all of it.
 type scanner struct {
 	tokens tokenizer
 	opts   Options
@@ -81,15 +81,15 @@ type scanner struct {
 
 	// Texts of a link and of a heading, see collect.
 	anchor, heading folder
-	anchorRef       int // of the link that is open, or noReference
-	headingLevel    int // of the heading that is open, or 0
+	anchorRef       int // of the open link, or noReference
+	headingLevel    int // of the open heading, or 0
 	collecting      bool
 
-	// How many of these elements are open. End tags without a start do not
-	// count, and neither does any nesting but their own.
+	// Numbers of these elements that are open. End tags without a start tag do not count, and each
+	// element counts only its own nesting.
 	templates, noscripts, svgs, maths, foreignObjects int
 
-	// First occurrences, told apart from empty ones.
+	// First occurrences, which are distinguished from empty values.
 	seenTitle, seenBase, seenRefresh bool
 
 	ruby          ruby
@@ -112,8 +112,7 @@ func (s *scanner) reset(in []byte, opts Options) {
 	s.anchorRef, s.headingLevel, s.collecting, s.ruby = noReference, 0, false, rubyNone
 }
 
-// release gives the scanner back, without the page and without what one large
-// page made it allocate.
+// release returns the scanner to the pool, without the page and without large buffers.
 func (s *scanner) release() {
 	s.reset(nil, Options{})
 	if cap(s.text.buf) > maxPooledText {
@@ -154,7 +153,7 @@ func (s *scanner) run() {
 	}
 }
 
-// hidden reports whether text is out of sight here.
+// hidden reports whether text is invisible here.
 func (s *scanner) hidden() bool { return s.templates+s.noscripts+s.svgs > 0 }
 
 func (s *scanner) separate(g gap) {
@@ -182,7 +181,7 @@ func (s *scanner) write(b []byte, references bool) {
 	}
 }
 
-// finish resolves what had to wait for the base element.
+// finish resolves references, which need the base element.
 func (s *scanner) finish(doc *weburl.Base, self string) Page {
 	s.endAnchor()
 	s.endHeading()
@@ -194,8 +193,8 @@ func (s *scanner) finish(doc *weburl.Base, self string) Page {
 	return p
 }
 
-// documentBase returns what references are relative to: the base element's URL
-// if it has a usable one, else the page's (section 2.4.3).
+// documentBase returns the base of references: the base element's URL if it has a usable one, else
+// the page's (section 2.4.3).
 func (s *scanner) documentBase(doc *weburl.Base) *weburl.Base {
 	if s.baseRef == "" {
 		return doc

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// HasScript reports whether a document has a script, or refers to one.
+// HasScript reports whether a document has or refers to a script.
 func HasScript(body []byte) bool {
 	for rest := body; ; {
 		_, after, found := bytes.Cut(rest, []byte("<"))
@@ -19,7 +19,7 @@ func HasScript(body []byte) bool {
 	}
 }
 
-// isData reports whether a script is of data, as structured data are.
+// isData reports whether a script element holds data, such as structured data.
 func isData(tag []byte) bool {
 	tag, _, _ = bytes.Cut(tag, []byte(">"))
 	return bytes.Contains(tag, []byte("application/ld+json")) || bytes.Contains(tag, []byte("application/json"))

@@ -1,8 +1,8 @@
 package htmlpage
 
-// nextCandidate cuts the next image candidate's URL from a srcset attribute, by
-// the steps of section 4.8.4.2.1 without their last: descriptors that are wrong
-// do not make the URL less of a link. It returns an empty URL at the end.
+// nextCandidate cuts the URL of the next image candidate from a srcset attribute, by the steps of
+// section 4.8.4.2.1 except the last: a link with invalid descriptors is still a link. It returns an
+// empty URL at the end.
 func nextCandidate(b []byte) (url, rest []byte) {
 	i := 0
 	for i < len(b) && (has(b[i], isSpace) || b[i] == ',') {

@@ -6,7 +6,7 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// open takes a start tag.
+// open reads a start tag.
 func (s *scanner) open(e element) {
 	if s.foreign() && breaksOut(s.tokens.name) {
 		s.leaveForeign()
@@ -42,15 +42,15 @@ func (s *scanner) open(e element) {
 	}
 }
 
-// readNumber takes the number of a page from its section.
+// readNumber reads the number of a page from its section.
 func (s *scanner) readNumber() {
 	if v, ok := s.value("data-page", first); ok {
 		s.links.page, _ = strconv.Atoi(string(v))
 	}
 }
 
-// openMeta takes a start tag that matters for its attributes. Those in a
-// template are not part of the document (section 4.12.3).
+// openMeta reads a start tag whose attributes are relevant. Those in a template are not part of the
+// document (section 4.12.3).
 func (s *scanner) openMeta(e element) {
 	switch e {
 	case elemAnchor:
@@ -74,9 +74,8 @@ func (s *scanner) openMeta(e element) {
 	}
 }
 
-// openRaw takes a start tag whose content is not markup, and the content with
-// it. In foreign content such an element may close itself, and an
-// SVG title is ordinary markup (section 13.2.6.5).
+// openRaw reads a start tag whose content is not markup, and the content. In foreign content such
+// an element may close itself, and an SVG title is ordinary markup (section 13.2.6.5).
 func (s *scanner) openRaw(e element) {
 	if e == elemIframe && s.templates == 0 {
 		linkReader{s}.addFrame()
@@ -97,7 +96,7 @@ func (s *scanner) openRaw(e element) {
 	}
 }
 
-// setTitle takes the first title of the document.
+// setTitle sets the title from the first title element of the document.
 func (s *scanner) setTitle(raw []byte) {
 	if s.seenTitle || s.templates > 0 {
 		return
@@ -106,16 +105,15 @@ func (s *scanner) setTitle(raw []byte) {
 	s.page.Title = s.foldTo(maxField, raw, true)
 }
 
-// foldTo returns b with its whitespace folded, at most limit bytes of it.
+// foldTo returns b with its whitespace folded, truncated to limit bytes.
 func (s *scanner) foldTo(limit int, b []byte, references bool) string {
 	s.small.reset(limit)
 	s.small.write(b, references)
 	return s.small.String()
 }
 
-// nest enters an element that hides its text. Foreign content knows such an element
-// that closes itself; in HTML the slash means nothing. A template that is the shadow
-// root of its parent is shown.
+// nest enters an element that hides its text. In foreign content such an element may close itself;
+// in HTML the slash is ignored. A template that is the shadow root of its parent is visible.
 func (s *scanner) nest(e element) {
 	if s.tokens.selfClosing && (s.foreign() || e == elemSVG || e == elemMath) {
 		return
@@ -139,12 +137,12 @@ func (s *scanner) nest(e element) {
 	s.tokens.cdata = s.foreign()
 }
 
-// foreign reports whether svg or math is open. What is in math is text.
+// foreign reports whether svg or math is open. The content of math is text.
 func (s *scanner) foreign() bool { return s.svgs+s.maths > 0 }
 
-// leaveForeign ends svg and math elements left open: a block is no foreign content,
-// nor are some others, except inside foreignObject (section 13.2.6.5). Without this
-// one missing end tag would hide the rest of the page.
+// leaveForeign ends open svg and math elements: blocks and some other elements end foreign content,
+// except inside foreignObject (section 13.2.6.5). Otherwise one missing end tag would hide the rest
+// of the page.
 func (s *scanner) leaveForeign() {
 	if s.foreign() && s.foreignObjects == 0 {
 		s.svgs, s.maths = 0, 0
@@ -152,7 +150,7 @@ func (s *scanner) leaveForeign() {
 	}
 }
 
-// close takes an end tag.
+// close reads an end tag.
 func (s *scanner) close(e element) {
 	switch e {
 	case elemBlock, elemXMP, elemForm:

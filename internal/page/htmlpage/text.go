@@ -7,8 +7,7 @@ import (
 	"seine/internal/base/truncate"
 )
 
-// gap is what separates the text written so far from the next word. A wider gap
-// wins over a narrower one.
+// gap is the separator between the text written so far and the next word. The wider gap wins.
 type gap uint8
 
 const (
@@ -17,13 +16,12 @@ const (
 	gapLine
 )
 
-// folder collects text with its whitespace folded: one space inside a block,
-// one newline between blocks, nothing at either end.
+// folder collects text with its whitespace folded: one space inside a block, one newline between
+// blocks, nothing at either end.
 //
-// Whitespace is ASCII whitespace and U+00A0: a no-break space is layout, and
-// would otherwise glue words together for a full-text search. NUL is dropped
-// (section 13.2.6.4.7), which also keeps the text fit for databases that
-// refuse it.
+// Whitespace is ASCII whitespace and U+00A0: a no-break space is layout, and would otherwise join
+// words in a full-text search. NUL is dropped (section 13.2.6.4.7), also because some databases
+// reject it.
 type folder struct {
 	buf  []byte
 	gap  gap
@@ -35,10 +33,10 @@ func (f *folder) reset(limit int) {
 	f.buf, f.gap, f.max, f.full = f.buf[:0], gapNone, limit, false
 }
 
-// separate asks for a gap before the next word.
+// separate requests a gap before the next word.
 func (f *folder) separate(g gap) { f.gap = max(f.gap, g) }
 
-// write adds text, decoding character references if asked to.
+// write adds text. It decodes character references if references is set.
 func (f *folder) write(b []byte, references bool) {
 	for i := 0; i < len(b) && !f.full; {
 		switch c := b[i]; {
@@ -60,8 +58,8 @@ func (f *folder) write(b []byte, references bool) {
 	}
 }
 
-// plainEnd returns the end of the run, at or after i, that can be copied as it
-// is: words apart by single spaces. The byte before i is one of a word.
+// plainEnd returns the end of the run, at or after i, that can be copied unchanged: words separated
+// by single spaces. The byte before i is part of a word.
 func plainEnd(b []byte, i int) int {
 	i = plainBlocks(b, i)
 	for {
@@ -73,12 +71,12 @@ func plainEnd(b []byte, i int) int {
 	}
 }
 
-// plainBlocks moves i over what plainEnd would, eight bytes at a time, up to the
-// first byte to look at: one that breaks text and is no space, a control
-// character, or the first of two spaces. It may stop at the last space before
-// that, or in the last eight bytes, where plainEnd continues.
+// plainBlocks advances i like plainEnd, eight bytes at a time, up to the first byte that must be
+// checked: one that breaks text and is not a space, a control character, or the first of two
+// spaces. It may stop at the last space before that, or in the last eight bytes, where plainEnd
+// continues.
 func plainBlocks(b []byte, i int) int {
-	for after := uint64(0); i+8 <= len(b); i += 8 { // after: the byte before is a space
+	for after := uint64(0); i+8 <= len(b); i += 8 { // after is set if the byte before is a space
 		x := binary.LittleEndian.Uint64(b[i:])
 		spaces := zeroBytes(x ^ ' '*each)
 		stops := ^(x&lows+(0x80-' ')*each)&^x&highs | // controls
@@ -89,7 +87,7 @@ func plainBlocks(b []byte, i int) int {
 		}
 		after = spaces >> 56
 	}
-	if b[i-1] == ' ' { // the next byte decides about it
+	if b[i-1] == ' ' { // the next byte decides whether to copy it
 		i--
 	}
 	return i
@@ -102,8 +100,8 @@ func isNoBreakSpace(b []byte) bool {
 	return len(b) > 1 && b[0] == 0xc2 && b[1] == 0xa0
 }
 
-// reference writes the character reference at the start of b and returns how
-// much of b it took. What it stands for is folded like any text.
+// reference writes the expansion of the character reference at the start of b, folded like any
+// text, and returns the length of the reference.
 func (f *folder) reference(b []byte) int {
 	var tmp [64]byte
 	s, n := appendReference(tmp[:0], b, false)
@@ -111,7 +109,7 @@ func (f *folder) reference(b []byte) int {
 	return n
 }
 
-// put appends one run after the gap that is due, up to the limit.
+// put appends a run after the pending gap, up to the limit.
 func (f *folder) put(run []byte) {
 	room := f.max - len(f.buf)
 	if len(f.buf) > 0 && f.gap != gapNone {
@@ -141,5 +139,5 @@ func (f *folder) putGap() {
 	f.gap = gapNone
 }
 
-// String returns the text. A cut may have left the gap it was to stand behind.
+// String returns the text. It trims a gap that truncation may have left at the end.
 func (f *folder) String() string { return string(trimSpace(f.buf)) }

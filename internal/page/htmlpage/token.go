@@ -16,24 +16,23 @@ const (
 	tokenClose
 )
 
-// maxAttrs bounds the attributes kept of one tag; the rest are read over. It
-// bounds the memory of a tag that is megabytes long.
+// maxAttrs bounds the kept attributes of a tag; the others are skipped. It bounds the memory of a
+// tag that is megabytes long.
 const maxAttrs = 64
 
-// span is a range of the page. int32 holds any page the fetcher lets through
-// and keeps the attribute table small; Scan refuses larger input.
+// span is a range of the page. int32 is enough for any page that the fetcher accepts, and keeps the
+// attribute table small; Scan rejects larger input.
 type span struct{ from, to int32 }
 
 type attribute struct{ key, value span }
 
-// tokenizer yields the tokens of an HTML document as slices of its bytes, by
-// the states of HTML section 13.2.5. Comments, doctypes and processing
-// instructions are passed over in silence. Character references are left
-// undecoded: most text has none and the consumer decodes what it keeps.
+// tokenizer yields the tokens of an HTML document as slices of its bytes, by the states of HTML
+// section 13.2.5. It skips comments, doctypes and processing instructions. It does not decode
+// character references: most text has none, and the consumer decodes what it keeps.
 type tokenizer struct {
 	in   []byte
 	pos  int
-	from int // of the token that was read last
+	from int // of the last token
 
 	text        []byte // of tokenText and tokenRaw
 	name        []byte // of a tag, in the page's case
@@ -46,7 +45,7 @@ type tokenizer struct {
 	attrs  [maxAttrs]attribute
 	nAttrs int
 
-	seenAttrs int // with those that are not kept
+	seenAttrs int // including those that are not kept
 }
 
 func (t *tokenizer) reset(in []byte) {
@@ -70,8 +69,8 @@ func (t *tokenizer) next() tokenKind {
 	return tokenEnd
 }
 
-// markup returns where the text at pos ends: at the next "<" that opens a tag,
-// a comment or a declaration. Any other "<" is text (section 13.2.5.6).
+// markup returns the end of the text at pos: the next "<" that opens a tag, a comment or a
+// declaration. Any other "<" is text (section 13.2.5.6).
 func (t *tokenizer) markup() int {
 	for i := t.pos; ; i++ {
 		j := bytes.IndexByte(t.in[i:], '<')
@@ -88,8 +87,7 @@ func (t *tokenizer) markup() int {
 	}
 }
 
-// readMarkup reads what the "<" at pos opens. It reports false for what yields
-// no token.
+// readMarkup reads the markup that the "<" at pos opens. It returns false if that yields no token.
 func (t *tokenizer) readMarkup() (tokenKind, bool) {
 	switch c := t.in[t.pos+1]; {
 	case c == '!':
@@ -107,7 +105,7 @@ func (t *tokenizer) readMarkup() (tokenKind, bool) {
 	}
 }
 
-// skipPast moves behind the next b at or after from, or to the end.
+// skipPast moves past the next b at or after from, or to the end.
 func (t *tokenizer) skipPast(b byte, from int) {
 	if i := bytes.IndexByte(t.in[from:], b); i >= 0 {
 		t.pos = from + i + 1
@@ -140,9 +138,9 @@ func (t *tokenizer) readSection(from int) {
 	}
 }
 
-// commentEnd returns the index behind the comment whose content starts at from:
-// behind the first "-->" or "--!>", where the dashes of "<!--" count for "-->"
-// ("<!-->" and "<!--->" are complete; sections 13.2.5.43 to 13.2.5.51).
+// commentEnd returns the index after the comment whose content starts at from: after the first
+// "-->" or "--!>". The dashes of "<!--" count for "-->" ("<!-->" and "<!--->" are complete;
+// sections 13.2.5.43 to 13.2.5.51).
 func commentEnd(in []byte, from int) int {
 	for i := from; i < len(in); i++ {
 		j := bytes.IndexByte(in[i:], '>')
@@ -158,8 +156,8 @@ func commentEnd(in []byte, from int) int {
 	return len(in)
 }
 
-// readTag reads the tag whose name starts at from. It reports false when the
-// page ends inside the tag, which drops the tag (eof-in-tag).
+// readTag reads the tag whose name starts at from. It returns false if the page ends inside the
+// tag, which drops the tag (eof-in-tag).
 func (t *tokenizer) readTag(from int) bool {
 	i := until(t.in, from, endsName)
 	t.name, t.nAttrs, t.seenAttrs, t.selfClosing = t.in[from:i], 0, 0, false
@@ -182,8 +180,8 @@ func (t *tokenizer) readTag(from int) bool {
 	return false
 }
 
-// readAttribute reads the attribute whose name starts at from and returns the
-// index behind it (sections 13.2.5.33 to 13.2.5.39).
+// readAttribute reads the attribute whose name starts at from and returns the index after it
+// (sections 13.2.5.33 to 13.2.5.39).
 func (t *tokenizer) readAttribute(from int) int {
 	end := until(t.in, from+1, endsAttr) // a leading "=" is part of the name
 	a := attribute{key: span{int32(from), int32(end)}}
@@ -199,7 +197,7 @@ func (t *tokenizer) readAttribute(from int) int {
 	return i
 }
 
-// readValue reads an attribute value at i and returns it with the index behind.
+// readValue reads an attribute value at i and returns it with the index after it.
 func readValue(in []byte, i int) (span, int) {
 	if i >= len(in) {
 		return span{}, i
@@ -216,8 +214,8 @@ func readValue(in []byte, i int) (span, int) {
 	return span{int32(i), int32(j)}, j
 }
 
-// attr returns the undecoded value of the current tag's attribute of the given
-// name, which is in lower case. The first of several counts.
+// attr returns the undecoded value of the current tag's attribute with this name, which is in lower
+// case. If the attribute repeats, the first one counts.
 func (t *tokenizer) attr(name string) ([]byte, bool) {
 	for _, a := range t.attrs[:t.nAttrs] {
 		if int(a.key.to-a.key.from) == len(name) && ascii.Is(t.in[a.key.from:a.key.to], name) {

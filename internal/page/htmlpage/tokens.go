@@ -6,19 +6,18 @@ import "seine/internal/base/ascii"
 type Token struct {
 	From, To int // on the page
 
-	Name        []byte // of a tag, in the page's case; nil of a text
-	End         bool   // it is an end tag
+	Name        []byte // of a tag, in the page's case; nil for a text
+	End         bool   // set for an end tag
 	SelfClosing bool
-	Attributes  int  // how many there are
-	Raw         bool // a text comes up to the end tag, in which nothing is markup
+	Attributes  int  // number of attributes
+	Raw         bool // the content up to the end tag is text without markup
 }
 
-// Tokens reads the tags and texts of a page in UTF-8 in order, as the tokenizer of the
-// HTML standard does for a reader without scripts, outside SVG and MathML. It leaves out
-// comments and declarations.
+// Tokens reads the tags and texts of a UTF-8 page in order, as the tokenizer of the HTML standard
+// does for a reader without scripts, outside SVG and MathML. It omits comments and declarations.
 type Tokens struct {
 	t tokenizer
-	// raw is a text that the element just opened has, up to its end tag.
+	// raw is the text of the element just opened, up to its end tag.
 	raw Token
 }
 
@@ -29,8 +28,8 @@ func NewTokens(page []byte) *Tokens {
 	return r
 }
 
-// Next reads the next token, and reports whether there is one. Behind the last, the token
-// has the attributes of a tag that does not end.
+// Next reads the next token, and reports whether there is one. After the last one, token has the
+// attributes of an unfinished tag.
 func (r *Tokens) Next(token *Token) bool {
 	raw := r.raw
 	if r.raw = (Token{}); raw.To > raw.From {
@@ -53,18 +52,17 @@ func (r *Tokens) Next(token *Token) bool {
 	return true
 }
 
-// NotRaw says that the start tag that was read last begins no text up to its end tag, as
-// in SVG and MathML.
+// NotRaw makes the content of the last start tag ordinary markup, as in SVG and MathML.
 func (r *Tokens) NotRaw() {
 	if r.raw.To > 0 {
 		r.t.pos, r.raw = r.raw.From, Token{}
 	}
 }
 
-// AllowCDATA says whether sections of CDATA are texts, as in SVG and MathML, or comments.
+// AllowCDATA sets whether CDATA sections are texts, as in SVG and MathML, or comments.
 func (r *Tokens) AllowCDATA(is bool) { r.t.cdata = is }
 
-// readRaw reads the text of an element that has no markup in it.
+// readRaw reads the text of an element that cannot contain markup.
 func (r *Tokens) readRaw() bool {
 	from := r.t.pos
 	_, is := r.t.readContent(lookup(r.t.name))

@@ -7,9 +7,8 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// FromXML returns a page of XHTML as HTML has it: an element that closes itself has an end
-// tag, unless HTML knows it as empty, and CDATA sections are escaped. The page is copied
-// where anything changes.
+// FromXML converts an XHTML page to HTML: an element that closes itself gets an end tag, unless it
+// is empty in HTML, and CDATA sections are escaped. It copies the page only if something changes.
 func FromXML(in []byte) []byte {
 	const section = "<![CDATA["
 	var out []byte
@@ -27,7 +26,7 @@ func FromXML(in []byte) []byte {
 		case !has(in[from+1], isLetter):
 			t.readMarkup()
 		case !t.readTag(from + 1):
-		case t.selfClosing && !ascii.Is(t.name, "br"): // HTML passes over the end tags of other empty elements
+		case t.selfClosing && !ascii.Is(t.name, "br"): // HTML ignores the end tags of other empty elements
 			out = append(out, in[copied:t.pos-len("/>")]...)
 			out = append(append(append(out, "></"...), t.name...), '>')
 			copied = t.pos
