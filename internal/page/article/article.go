@@ -7,22 +7,22 @@ import (
 	"seine/internal/page/dom"
 )
 
-// littleText is the weight of a main content below which a page may have another, which a script shows.
+// littleText is the weight of a main content below which a script may show another one.
 const littleText = 6 * enough
 
 // Content is the main content of a page.
 type Content struct {
-	// Node is a copy of the element that holds it, without what is no content.
-	// It is in a separate document.
+	// Node is a copy of the element that holds the main content, without boilerplate, in a separate
+	// document.
 	Node *html.Node
 
-	// Text is the text of Node, as [Text] gives it.
+	// Text is the text of Node, as returned by [Text].
 	Text string
 }
 
-// Main returns the main content of a page. It returns false for a page without content, such
-// as a form or bare links; with Precision, also for a page of a few words; and for a page
-// beyond the bounds of the package.
+// Main returns the main content of a page. It returns false for a page without content, such as a
+// form or only links; with Precision, also for a page of a few words; and for a page beyond the
+// limits of the package.
 func (o Options) Main(root *html.Node) (Content, bool) {
 	if root == nil {
 		return Content{}, false
@@ -33,7 +33,7 @@ func (o Options) Main(root *html.Node) (Content, bool) {
 	}
 	main, ok := bs.find(o.Prefer)
 	seen, all := words(&bs[main]), false
-	if hidden > enough && (!ok || seen < littleText) { // a script shows it
+	if hidden > enough && (!ok || seen < littleText) { // a script would show the hidden text
 		if whole, _ := measure(root, true); whole != nil {
 			if at, found := whole.find(o.Prefer); found && (!ok || words(&whole[at]) > 2*seen) {
 				bs, main, ok, all = whole, at, true, true
@@ -51,8 +51,8 @@ func (o Options) Main(root *html.Node) (Content, bool) {
 	return Content{Node: node, Text: Text(node)}, true
 }
 
-// find drops what is no content and returns the block that has the content: one text, the posts of a thread, or the
-// entries of a list, perhaps with a text beside them.
+// find drops boilerplate and returns the block that has the content: one text, the posts of a
+// thread, or the entries of a list, perhaps with a text beside them.
 func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 	main, ok = bs.findText(prefer)
 	if description := findDescription(bs, main); description != main {
@@ -83,8 +83,8 @@ func (bs blocks) find(prefer Preference) (main int32, ok bool) {
 	return 0, keepLittle(bs)
 }
 
-// keepLittle drops the boilerplate by elements and roles, and reports whether the rest is content, however little it is: some
-// words, links below a title, or what the page calls its main content.
+// keepLittle drops the boilerplate by elements and roles. It reports whether the rest is content,
+// however little: some words, links below a title, or an element marked as main content.
 func keepLittle(bs blocks) bool {
 	bs.restore()
 	bs.dropBoilerplate(trustElements)
@@ -96,16 +96,18 @@ func keepLittle(bs blocks) bool {
 	return words(&bs[0]) > 0 || bs[0].hasH1 && bs[0].text > 0
 }
 
-// isIndex drops the boilerplate, and reports whether the rest of the page has more than three times the text that was found:
-// such a page is an index of links. A page that its markup calls an article is an index only if the text found is short.
+// isIndex drops the boilerplate, and reports whether the rest of the page has more than three times
+// the text that was found: such a page is an index of links. A page that its markup calls an
+// article is an index only if the text found is short.
 func isIndex(bs blocks, found int32, names trust) bool {
 	bs.restore()
 	bs.dropBoilerplate(names)
 	return bs[0].text > 3*found && (bs[0].kind != kindArticle || found < enough)
 }
 
-// isThread reports whether the posts of a page are its content, beside a text that was found: because they are in the text,
-// because the page declares it, or because the text is small. Comments below an article are not.
+// isThread reports whether the posts of a page, rather than the text found, are its content:
+// because they are in that text, because the page declares a thread, or because the text is small.
+// Comments below an article are not.
 func (bs blocks) isThread(main int32, text drops, posts repeated) bool {
 	inside, left := int32(0), posts
 	for i := main; i < bs[main].end; i++ {
@@ -124,13 +126,13 @@ func (bs blocks) isThread(main int32, text drops, posts repeated) bool {
 	return text.words*4 < posts.words
 }
 
-// drops are the blocks that are dropped, and how much text is left of the main content outside links.
+// drops has the dropped blocks, and the weight of the main content's text outside links.
 type drops struct {
 	dropped []bool
 	words   int32
 }
 
-// drops returns what is dropped now.
+// drops returns the current drops.
 func (bs blocks) drops(main int32) drops {
 	d := drops{make([]bool, len(bs)), words(&bs[main])}
 	for i := range bs {
@@ -139,7 +141,7 @@ func (bs blocks) drops(main int32) drops {
 	return d
 }
 
-// restoreTo drops what was dropped then, and nothing else.
+// restoreTo restores the drops of an earlier state.
 func (bs blocks) restoreTo(d drops) {
 	for i := range bs {
 		bs[i].dropped = d.dropped[i]
@@ -147,8 +149,8 @@ func (bs blocks) restoreTo(d drops) {
 	bs.sum()
 }
 
-// findText returns the block that has the text of the page. It
-// trusts less of what a page says about itself from one attempt to the next.
+// findText returns the block that has the text of the page. Each attempt trusts less of what the
+// page says about itself than the one before.
 func (bs blocks) findText(prefer Preference) (main int32, ok bool) {
 	for trust := prefer.trust(); ; trust = trustElements {
 		bs.dropBoilerplate(trust)
@@ -169,8 +171,8 @@ func (bs blocks) findText(prefer Preference) (main int32, ok bool) {
 	}
 }
 
-// hasMoreUntrusted reports whether the page has a main content many times as large as a small one where words in class
-// and id do not count. If so, it leaves no block dropped.
+// hasMoreUntrusted reports whether the page has a main content more than three times as large if
+// words in class and id are ignored. If so, it leaves no block dropped.
 func (bs blocks) hasMoreUntrusted(main int32) bool {
 	d := bs.drops(main)
 	bs.restore()
@@ -183,7 +185,7 @@ func (bs blocks) hasMoreUntrusted(main int32) bool {
 	return false
 }
 
-// headOf returns the head of the document that a node is in, nil if it has none.
+// headOf returns the head of the document that contains a node, or nil.
 func headOf(n *html.Node) *html.Node {
 	for n.Parent != nil {
 		n = n.Parent
@@ -194,7 +196,7 @@ func headOf(n *html.Node) *html.Node {
 	return child(n, atom.Head)
 }
 
-// child returns the first child that is a certain element.
+// child returns the first child element with this tag.
 func child(n *html.Node, a atom.Atom) *html.Node {
 	if n == nil {
 		return nil

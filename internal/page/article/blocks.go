@@ -10,32 +10,32 @@ import (
 	"seine/internal/page/dom"
 )
 
-// block is one block element of a page, with what was measured in it. Inline
-// elements are no blocks; their text counts for the block around them.
+// block is one block element of a page, with its measurements. Inline elements are not blocks;
+// their text counts for the block that contains them.
 type block struct {
 	node   *html.Node
-	kind   pageKind // of the page, in the first
-	about  string   // letters of the JSON-LD of a product, in the first
+	kind   pageKind // of the page; set only in the first block
+	about  string   // letters of the JSON-LD of a product; set only in the first block
 	at     int32    // index
 	parent int32    // index; -1 for the first
-	end    int32    // index behind the last block in this one
+	end    int32    // index after the last block in this one
 
-	own, ownLink int32 // weight of the text in no inner block, and of the links in it
-	text, link   int32 // the same with inner blocks, without dropped ones
-	value        int32 // the largest sum of values a copy of this block would have
+	own, ownLink int32 // weight of the text outside inner blocks, and of the links in it
+	text, link   int32 // the same including inner blocks that are not dropped
+	value        int32 // score of the block, including blocks in it that are worth keeping
 
 	sign    classHint
 	isPost  bool // a word in class or id says that it is a post
-	hasH1   bool // an h1 that is not the name of the site
+	hasH1   bool // it has an h1 that is not the name of the site
 	isData  bool // a table with headings or a caption
 	inData  bool // a cell of such a table
 	dropped bool
 }
 
-// blocks is the block elements of a tree in the order of the page.
+// blocks are the block elements of a tree in document order.
 type blocks []block
 
-// kept yields the blocks of a range, without dropped ones and what is in them.
+// kept yields the blocks of a range, without dropped ones and their content.
 func (bs blocks) kept(from, to int32) iter.Seq[*block] {
 	return func(yield func(*block) bool) {
 		for i := from; i < to; {
@@ -50,14 +50,14 @@ func (bs blocks) kept(from, to int32) iter.Seq[*block] {
 	}
 }
 
-// measure reads the tree once, with what is hidden if all is set, and returns the weight of the hidden text. It returns
-// nil if there is more of the tree than maxNodes.
+// measure reads the tree once, including hidden elements if all is set, and returns the weight of
+// the hidden text. It returns nil if the tree has more than maxNodes nodes.
 func measure(root *html.Node, all bool) (_ blocks, hidden int32) {
 	m := measurer{blocks: blocks{{node: root, parent: -1}}, all: all}
 	m.readHead(headOf(root))
 	nodes := 0
 	for w := dom.Walk(root); w.Next(); {
-		if nodes++; nodes > 2*maxNodes { // each is seen twice
+		if nodes++; nodes > 2*maxNodes { // each is visited twice
 			return nil, 0
 		}
 		m.visit(w)
@@ -69,9 +69,9 @@ func measure(root *html.Node, all bool) (_ blocks, hidden int32) {
 
 type measurer struct {
 	blocks blocks
-	at     int32 // the block the walk is in
-	links  int   // links the walk is in
-	all    bool  // what is hidden counts too
+	at     int32 // the current block
+	links  int   // number of open links
+	all    bool  // hidden elements count too
 	hidden int32 // weight of hidden text
 }
 
@@ -85,7 +85,7 @@ func (m *measurer) readHead(head *html.Node) {
 	}
 }
 
-// noteKind notes what an element says about the page.
+// noteKind records what an element says about the page.
 func (m *measurer) noteKind(n *html.Node) {
 	b, kind := &m.blocks[0], kindOf(n)
 	if b.kind = max(b.kind, kind); kind == kindProduct && n.FirstChild != nil {
@@ -115,7 +115,8 @@ func (m *measurer) visit(w *dom.Walker) {
 	}
 }
 
-// skips reports whether an element is no part of the page, of which what is hidden is a part if all is set.
+// skips reports whether an element is not part of the page. If all is set, hidden elements are part
+// of it.
 func skips(n *html.Node, all bool) bool { return isUnseen(n) && !(all && isCovered(n)) }
 
 func (m *measurer) count(weight int32) {
@@ -143,7 +144,7 @@ func newBlock(n *html.Node, at, parent int32) block {
 	return block{node: n, at: at, parent: parent, sign: hint &^ signPost, isPost: hint&signPost != 0}
 }
 
-// noteTable notes which tables hold data, and the cells in them.
+// noteTable marks tables of data and their cells.
 func (m *measurer) noteTable(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Th, atom.Thead, atom.Caption:
@@ -156,7 +157,7 @@ func (m *measurer) noteTable(n *html.Node) {
 	}
 }
 
-// table returns the table that the current block is part of.
+// table returns the table that contains the current block, or nil.
 func (m *measurer) table() *block {
 	i := m.at
 	for range 4 { // cell, row, body, table
@@ -169,7 +170,7 @@ func (m *measurer) table() *block {
 	return nil
 }
 
-// leave takes the end of an element. One that was skipped has an end too.
+// leave handles the end of an element. Skipped elements have an end too.
 func (m *measurer) leave(n *html.Node) {
 	if skips(n, m.all) {
 		return
@@ -185,8 +186,8 @@ func (m *measurer) leave(n *html.Node) {
 
 func isLink(n *html.Node) bool { return n.DataAtom == atom.A && dom.Has(n, "href") }
 
-// sum adds what was measured in each block to the blocks around it, without
-// those that are dropped.
+// sum adds the measurements of each block to the blocks that contain it, without those of dropped
+// blocks.
 func (bs blocks) sum() {
 	for i := range bs {
 		bs[i].text, bs[i].link, bs[i].hasH1 = 0, 0, false
@@ -207,7 +208,7 @@ func (bs blocks) sum() {
 	}
 }
 
-// isLogo says whether a heading is a link to the front page.
+// isLogo reports whether a heading is a link to the front page.
 func isLogo(h *html.Node) bool {
 	for w := dom.Walk(h); w.Next(); {
 		if isLink(w.Node) {
@@ -221,7 +222,7 @@ func isLogo(h *html.Node) bool {
 	return false
 }
 
-// restore brings back what was dropped.
+// restore restores all dropped blocks.
 func (bs blocks) restore() {
 	for i := range bs {
 		bs[i].dropped = false

@@ -7,18 +7,18 @@ import (
 	"seine/internal/page/dom"
 )
 
-// enough is what is no longer taken for the remark of a template: three sentences, in
-// letters and digits.
+// enough is the minimum weight of a text that is not just a remark of a template: three sentences,
+// in letters and digits.
 const enough = 250
 
-// trust is how much of what a page says about its elements is believed.
+// trust is how far names in a page's markup are believed.
 type trust uint8
 
 const (
 	trustElements    trust = iota // elements and roles
-	trustStrongNames              // words in class and id too, but for those that also name parts of an index
+	trustStrongNames              // also words in class and id, except those that also name parts of an index
 	trustNames                    // all words in class and id
-	trustWeakNames                // and words that are often wrong, where little is lost
+	trustWeakNames                // also words that are often wrong, where little is lost
 )
 
 // dropBoilerplate drops elements that their names or roles mark as boilerplate.
@@ -28,21 +28,21 @@ func (bs blocks) dropBoilerplate(trust trust) {
 	bs.sum()
 }
 
-// dropElements drops what is no content by its element or role.
+// dropElements drops elements that are boilerplate by their tag or role.
 func (bs blocks) dropElements() {
 	drop(bs, 0, func(b *block) bool { return !isContentRoot(b.node) && bs.isChromeElement(b) })
 	bs.sum()
 }
 
-// drop drops further blocks of at, beside those that are dropped already.
+// drop drops further blocks in at, in addition to those that are dropped already.
 func drop(bs blocks, at int32, is func(b *block) bool) {
 	for b := range bs.kept(at+1, bs[at].end) {
 		b.dropped = is(b)
 	}
 }
 
-// isContentRoot says whether an element is content, or where content is, whatever it is
-// called. The names of headings are often made from their words.
+// isContentRoot reports whether an element is content or contains it, whatever its name. The names
+// of headings are often made from their words.
 func isContentRoot(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Html, atom.Body, atom.Main, atom.Pre, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
@@ -64,7 +64,8 @@ func (bs blocks) isChrome(b *block, whole int32, trust trust) bool {
 	return !b.hasH1 && (b.isNamedBoilerplate(bs[0].kind) && (b.sign != signWeak || trust > trustStrongNames) || trust == trustWeakNames && b.sign == signWeak && b.text*12 < whole)
 }
 
-// isNamedBoilerplate reports whether the words in class and id name a block as boilerplate of a page of some kind.
+// isNamedBoilerplate reports whether the words in class and id mark a block as boilerplate on a
+// page of this kind.
 func (b *block) isNamedBoilerplate(page pageKind) bool {
 	switch b.sign {
 	case signBelow:
@@ -80,7 +81,7 @@ func (b *block) isNamedBoilerplate(page pageKind) bool {
 	return false
 }
 
-// isChromeElement believes elements and roles.
+// isChromeElement reports whether a block is boilerplate by its element or role.
 func (bs blocks) isChromeElement(b *block) bool {
 	switch dom.Attribute(b.node, "role") {
 	case "navigation", "complementary", "contentinfo", "search", "dialog", "alertdialog", "menu", "menubar", "toolbar", "banner":
@@ -103,8 +104,8 @@ func (bs blocks) isChromeElement(b *block) bool {
 	return false
 }
 
-// isIn says whether a block is in one of some elements. It looks only as far up
-// as templates put headers.
+// isIn reports whether a block is in one of some elements. It checks eight ancestors, enough for
+// the headers of templates.
 func (bs blocks) isIn(b *block, elements ...atom.Atom) bool {
 	p := b.parent
 	for range 8 {
@@ -121,7 +122,7 @@ func (bs blocks) isIn(b *block, elements ...atom.Atom) bool {
 	return false
 }
 
-// dropLinkLists drops the groups in a block that are nearly all links.
+// dropLinkLists drops groups in a block that are nearly all links.
 func (bs blocks) dropLinkLists(main int32) {
 	drop(bs, main, func(b *block) bool {
 		return isGroup(b.node) && b.text > 0 && !b.hasH1 && isLinks(b, bs[0].kind) && child(b.node, atom.Code) == nil
@@ -129,8 +130,9 @@ func (bs blocks) dropLinkLists(main int32) {
 	bs.sum()
 }
 
-// isLinks says whether a block is so much of links that the rest is their
-// labels. A list in a text may be one of links. Beside something for sale, half is enough: other things have prices.
+// isLinks reports whether a block is mostly links, so that the rest is their labels. A list in a
+// text may be one of links. On a product page, half is enough: the links to other products have
+// prices beside them.
 func isLinks(b *block, page pageKind) bool {
 	switch b.node.DataAtom {
 	case atom.Ul, atom.Ol, atom.Table:
@@ -142,8 +144,8 @@ func isLinks(b *block, page pageKind) bool {
 	return !b.inData && b.link*4 >= b.text*3
 }
 
-// isGroup says whether an element groups things, so that one without text of its
-// own is no loss.
+// isGroup reports whether an element only groups others, so that dropping one without text of its
+// own loses nothing.
 func isGroup(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Div, atom.Section, atom.Ul, atom.Ol, atom.Table, atom.Td, atom.Center, atom.Footer, atom.Header:

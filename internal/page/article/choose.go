@@ -7,24 +7,24 @@ import (
 	"seine/internal/page/dom"
 )
 
-// costOfBlock is what a block has to weigh to be worth anything: a label on a
-// button or in a menu costs, a sentence pays.
+// costOfBlock is subtracted from the value of a block: a label of a button or in a menu has a
+// negative value, a sentence a positive one.
 const costOfBlock = 12
 
-// costOfMenu is the most that a block costs the one around it: it can be taken
-// out.
+// costOfMenu is the most that an inner block costs the one that contains it: the inner one can be
+// removed.
 const costOfMenu = 2 * costOfBlock
 
-// leastMain is what a main content has at least outside links: one short sentence, in
-// letters and digits.
+// leastMain is the minimum weight of a main content outside links: one short sentence, in letters
+// and digits.
 const leastMain = 20
 
 // choose returns the index of the block that holds the main content.
 //
-// It is called by find (article.go), in up to two passes. In each, dropBoilerplate (boilerplate.go)
-// has dropped before what says that it is no content, and choose passes over what is dropped. The first
-// pass trusts the words in class and id. If its choice has less text than leastMain, find restores
-// the blocks, and the second pass trusts elements and roles only.
+// findText (article.go) calls it repeatedly. Before each call, dropBoilerplate (boilerplate.go)
+// drops blocks that are named as boilerplate, which choose skips. The first attempt trusts the
+// words in class and id. If its choice has less text than leastMain, findText restores the blocks,
+// and the second attempt trusts only elements and roles.
 func (bs blocks) choose() int32 {
 	at := bs.narrow(bs.narrow(0, isMain), isArticle)
 	bs.evaluate()
@@ -32,7 +32,7 @@ func (bs blocks) choose() int32 {
 		return b.value > best || b.value == best && b.value > 0
 	})
 	if words(&bs[best]) < leastMain || at > 0 && words(&bs[best])*5 < words(&bs[at])*4 {
-		best = at // all links but for a word here and there, or the page knows better
+		best = at // nearly all links, or the page's markup is a better guide
 	}
 	whole := bs[best].value
 	if whole <= 0 {
@@ -44,7 +44,7 @@ func (bs blocks) choose() int32 {
 	})
 }
 
-// best returns the last block in at, or at, that is better than the one before.
+// best returns the last block in at that is better than the previous best, or at itself.
 func (bs blocks) best(at int32, better func(b *block, best int32) bool) int32 {
 	best := at
 	for b := range bs.kept(at+1, bs[at].end) {
@@ -57,11 +57,10 @@ func (bs blocks) best(at int32, better func(b *block, best int32) bool) int32 {
 	return best
 }
 
-// words is what a block has to say outside links.
+// words returns the weight of a block's text outside links.
 func words(b *block) int32 { return b.text - b.link }
 
-// isHolder says whether an element can hold a main content. A paragraph is part
-// of one.
+// isHolder reports whether an element can hold a main content. A paragraph is only part of one.
 func isHolder(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Div, atom.Section, atom.Article, atom.Main, atom.Body, atom.Td, atom.Pre, atom.Center, atom.Form,
@@ -75,8 +74,8 @@ func isMain(n *html.Node) bool { return n.DataAtom == atom.Main || dom.Attribute
 
 func isArticle(n *html.Node) bool { return n.DataAtom == atom.Article }
 
-// narrow returns the only block of a kind within at, or at itself if there is
-// none, are several, or it has less than half of the text.
+// narrow returns the only block of a kind within at. It returns at itself if there is none, if
+// there are several, or if that block has less than half of the text.
 func (bs blocks) narrow(at int32, is func(*html.Node) bool) int32 {
 	found := at
 	for i := at; i < bs[at].end; {
@@ -118,7 +117,7 @@ func (bs blocks) evaluate() {
 	bs[0].value += blockScore(&bs[0])
 }
 
-// blockScore is what the text of a block itself is worth.
+// blockScore returns the value of a block's own text.
 func blockScore(b *block) int32 {
 	if b.own == 0 {
 		return 0

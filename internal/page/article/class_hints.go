@@ -14,22 +14,22 @@ type classHint uint8
 
 const (
 	signNone   classHint = iota
-	signNote             // a remark that belongs to the text, wherever it stands
-	signWeak             // no content if it is short or full of links
-	signAuthor           // the author: no content, unless it is a post
-	signBelow            // below something for sale, such as reviews: no content if it is long, unless of an article
-	signStrong           // no content
+	signNote             // a remark that belongs to the text, wherever it is
+	signWeak             // boilerplate if it is short or full of links
+	signAuthor           // the author: boilerplate, unless it is a post
+	signBelow            // below a product, such as reviews: boilerplate if it is long, except in an article
+	signStrong           // boilerplate
 
-	signPost classHint = 1 << 7 // beside one of these: a post
+	signPost classHint = 1 << 7 // combined with one of the above: a post
 )
 
-// and returns the stronger of two signs.
+// and returns the stronger of two hints.
 func (s classHint) and(o classHint) classHint {
 	return max(s&^signPost, o&^signPost) | (s|o)&signPost
 }
 
-// signs are the words that people give to what surrounds a text, as the
-// templates of common site generators and content management systems use them.
+// signs are words that name boilerplate, as used by the templates of common site generators and
+// content management systems.
 var signs = makeSigns()
 
 func makeSigns() map[string]classHint {
@@ -61,10 +61,10 @@ func makeSigns() map[string]classHint {
 	return m
 }
 
-// signOf returns the strongest sign in class and id.
+// signOf returns the strongest hint in class and id.
 func signOf(n *html.Node) classHint { return hintOf(n) &^ signPost }
 
-// hintOf is signOf, with signPost if there is one.
+// hintOf is signOf, including signPost.
 func hintOf(n *html.Node) classHint {
 	s := signNone
 	for _, name := range [...]string{"class", "id"} {
@@ -80,7 +80,8 @@ func hintOf(n *html.Node) classHint {
 	return s
 }
 
-// isTitled reports whether an element is a section that begins with a heading: its id is made from that, for links to it.
+// isTitled reports whether an element is a section that begins with a heading: its id is made from
+// the heading, as a link target.
 func isTitled(n *html.Node) bool {
 	if n.DataAtom != atom.Section {
 		return false
@@ -92,9 +93,9 @@ func isTitled(n *html.Node) bool {
 	return first != nil && isHeading(first)
 }
 
-// signOfWords reads the names in a value, and the words in each name. Words are
-// runs of letters; a capital after a small letter starts one, as in "navBar". A
-// name of several words may have another meaning.
+// signOfWords returns the strongest hint of the names in a value and the words in each name. Words
+// are runs of letters; a capital after a small letter starts one, as in "navBar". A name of several
+// words may have a hint that differs from those of its words.
 func signOfWords(v string) classHint {
 	s := signNone
 	for name := range strings.FieldsSeq(v) {
@@ -103,13 +104,13 @@ func signOfWords(v string) classHint {
 	return s
 }
 
-// longestWord is the length of the longest word or name that is a sign.
+// longestWord is the length of the longest word or name that has a hint.
 const longestWord = 16
 
 func signOfName(name string) classHint {
 	s := signNone
 	var letters [4 * longestWord]byte
-	start, end := 0, 0 // of the word in letters
+	start, end := 0, 0 // of the current word in letters
 	for i := 0; i < len(name) && end < len(letters); i++ {
 		c := name[i]
 		upper := 'A' <= c && c <= 'Z'
@@ -125,8 +126,9 @@ func signOfName(name string) classHint {
 	return s.and(signOfWord(letters[start:end], name, len(name))).and(signs[string(letters[:end])])
 }
 
-// signOfWord returns the sign of a word that ends somewhere in a name. Letters behind a digit, and two before one, are no
-// word: they are digits of a number in base 16 or more, as in "8c2ad33e".
+// signOfWord returns the hint of a word that ends at end in a name. Letters after a digit, and up
+// to two before one, are not a word: they are digits of a number in base 16 or more, as in
+// "8c2ad33e".
 func signOfWord(word []byte, name string, end int) classHint {
 	start := end - len(word)
 	if start > 0 && isDigit(name[start-1]) || len(word) <= 2 && end < len(name) && isDigit(name[end]) {
@@ -139,7 +141,7 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// classSet is names of classes, in lower case.
+// classSet is a set of class names, in lower case.
 type classSet map[string]bool
 
 func classes(names string) classSet {
@@ -150,7 +152,7 @@ func classes(names string) classSet {
 	return s
 }
 
-// has says whether an element has one of the classes.
+// has reports whether an element has one of the classes.
 func (s classSet) has(n *html.Node) bool {
 	v := dom.Attribute(n, "class")
 	if v == "" || len(v) > maxClass {

@@ -10,7 +10,7 @@ import (
 	"seine/internal/page/dom"
 )
 
-// code writes a block of code, fenced.
+// code writes a fenced code block.
 func (r *renderer) code(n *html.Node) {
 	text := codeText(n)
 	if strings.TrimSpace(text) == "" {
@@ -27,8 +27,8 @@ func (r *renderer) code(n *html.Node) {
 	r.out.endBlock()
 }
 
-// codeText returns the text of code as it stands, without empty lines at the
-// end. Code without the ends of its lines has lines that styles make.
+// codeText returns the text of code unchanged, without empty lines at the end. If the code has no
+// line breaks, elements styled as lines separate the lines.
 func codeText(n *html.Node) string {
 	text := textOfCode(n, isCodeLine)
 	if !strings.Contains(text, "\n") {
@@ -39,7 +39,7 @@ func codeText(n *html.Node) string {
 	return text
 }
 
-// classesLine are those of the lines of code.
+// classesLine are the classes of lines of code.
 var classesLine = classes("line code-line token-line cl view-line codeline")
 
 var lineStyle = lazyregexp.New(`display:\s*(?:block|flex|grid|table|list-item)`)
@@ -77,16 +77,15 @@ func textOfCode(n *html.Node, isLine func(*html.Node) bool) string {
 	return strings.TrimRight(text, "\n\t ")
 }
 
-// language returns the language of code as the usual highlighters write it in a
-// class or a data attribute, of the element, the one in it, or one of those
-// around it that have nothing else in them.
+// language returns the language of code, as common highlighters write it in a class or a data
+// attribute. It checks the element, the one in it, and ancestors that have no other content.
 func language(n *html.Node) string {
 	if c := child(n, atom.Code); c != nil {
 		if l := languageOf(c); l != "" {
 			return l
 		}
 	}
-	for range 7 { // pre, and wrappers: Sphinx has two, a table with numbers of lines has five
+	for range 7 { // pre and wrappers: Sphinx has two, a table with line numbers has five
 		if n == nil || n.Type != html.ElementNode {
 			return ""
 		}
@@ -102,7 +101,7 @@ func language(n *html.Node) string {
 	return ""
 }
 
-// languagePrefixes are those of a class that are followed by a language, longest first.
+// languagePrefixes are class prefixes that are followed by a language, longest first.
 var languagePrefixes = []string{"highlight-source-", "highlight-text-", "language-", "highlight-", "lang-", "brush:", "source-"}
 
 func languageOf(n *html.Node) string {
@@ -133,8 +132,7 @@ func languageOf(n *html.Node) string {
 	return ""
 }
 
-// cleanLanguage returns the name of a language as it may stand after a fence, or
-// "".
+// cleanLanguage returns the name of a language in the form used after a fence, or "".
 func cleanLanguage(l string) string {
 	l = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(l)), ";")
 	if len(l) > 24 {

@@ -7,9 +7,8 @@ import (
 	"seine/internal/page/dom"
 )
 
-// copyMain copies the block at main, or all blocks that are to be kept of it,
-// into a new document: html, with the script that makes formulas of its
-// text in its head, and body, with the content.
+// copyMain copies the block at main, or all blocks to be kept, into a new document. Its head has
+// the script that renders formulas, and its body the content.
 func (bs blocks) copyMain(main int32, math *html.Node, all bool, prefer Preference) *html.Node {
 	c := bs.copier(main, all)
 	root := bs[main].node
@@ -29,7 +28,7 @@ func (bs blocks) copyMain(main int32, math *html.Node, all bool, prefer Preferen
 	return content
 }
 
-// copier returns what copies a block without what is dropped in it.
+// copier returns a copier that omits the dropped blocks in a block.
 func (bs blocks) copier(at int32, all bool) copier {
 	c := copier{dropped: map[*html.Node]bool{}, all: all}
 	for i := at + 1; i < bs[at].end; i++ {
@@ -41,7 +40,7 @@ func (bs blocks) copier(at int32, all bool) copier {
 	return c
 }
 
-// isContainer says whether an element can take a heading before what is in it.
+// isContainer reports whether a heading can be inserted as the first child of an element.
 func isContainer(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Div, atom.Section, atom.Article, atom.Main:
@@ -50,7 +49,7 @@ func isContainer(n *html.Node) bool {
 	return false
 }
 
-// heading returns the h1 of the page if it stands before the main content.
+// heading returns the h1 of the page if it precedes the main content.
 func (bs blocks) heading(main int32) *html.Node {
 	if bs[main].hasH1 {
 		return nil
@@ -63,7 +62,7 @@ func (bs blocks) heading(main int32) *html.Node {
 	return nil
 }
 
-// document returns the body of a new document.
+// document returns the body of a new document, whose head has the script math unless it is nil.
 func document(math *html.Node) *html.Node {
 	root, head, body := element(atom.Html), element(atom.Head), element(atom.Body)
 	if math != nil {
@@ -78,15 +77,15 @@ func element(a atom.Atom) *html.Node {
 	return &html.Node{Type: html.ElementNode, DataAtom: a, Data: a.String()}
 }
 
-// shallow copies a node without its children. Attributes are shared: they must
-// not be changed.
+// shallow copies a node without its children. The copy shares the attributes, which must not be
+// changed.
 func shallow(n *html.Node) *html.Node {
 	return &html.Node{Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace, Attr: n.Attr[:len(n.Attr):len(n.Attr)]}
 }
 
 type copier struct {
 	dropped map[*html.Node]bool
-	all     bool // what is hidden is copied, and seen
+	all     bool // copy hidden elements and make them visible
 }
 
 func (c *copier) copyChildren(to, from *html.Node) {
@@ -95,7 +94,7 @@ func (c *copier) copyChildren(to, from *html.Node) {
 	}
 }
 
-// copy appends a copy of a node and of what is kept in it.
+// copy appends a copy of a node and its kept content.
 func (c *copier) copy(to, from *html.Node) {
 	for w := dom.Walk(from); w.Next(); {
 		n := w.Node

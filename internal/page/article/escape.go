@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// escapeContext is where inline Markdown is written: what has to be escaped, and what a
-// line break is, depend on it.
+// escapeContext is the place of inline Markdown, which determines the escapes and the form of a
+// line break.
 type escapeContext uint8
 
 const (
@@ -15,14 +15,14 @@ const (
 	inCell
 )
 
-// escape returns the text of one line so that Markdown reads it as text.
+// escape escapes the text of one line so that Markdown reads it as text.
 func escape(s string, where escapeContext) string {
 	return string(appendEscaped(nil, s, where, true))
 }
 
-// appendEscaped appends text. It escapes no more than may be taken for
-// something else (CommonMark 0.31, section 2.4), so that the text stays
-// readable; start says that it is at the beginning of a line.
+// appendEscaped appends text. It escapes only characters that may be read as markup (CommonMark
+// 0.31, section 2.4), so that the text stays readable. start means that the text is at the
+// beginning of a line.
 func appendEscaped(b []byte, s string, where escapeContext, start bool) []byte {
 	if start && where != inCell {
 		b, s = escapeStart(b, s)
@@ -54,8 +54,8 @@ func mustEscape(s string, i int, before []byte, where escapeContext) bool {
 	return false
 }
 
-// isEntity says whether what follows an ampersand makes it an entity. The
-// longest name has 31 letters.
+// isEntity reports whether the text after an ampersand makes it an entity. The longest name has 31
+// letters.
 func isEntity(s string) bool {
 	end := strings.IndexByte(s[:min(len(s), 40)], ';')
 	return end > 0 && (isLetter(s[0]) || s[0] == '#')
@@ -71,8 +71,8 @@ func startsWithWord(s string) bool {
 	return s != "" && inWord(r)
 }
 
-// escapeStart escapes what would make a line a heading, a quote, an item, a
-// rule, a fence, a row of a table or the end of one.
+// escapeStart escapes characters that would make a line a heading, a quote, an item, a rule, a
+// fence, a table row or the end of a table.
 func escapeStart(b []byte, s string) (escaped []byte, rest string) {
 	if s == "" {
 		return b, s

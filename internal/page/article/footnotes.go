@@ -10,10 +10,9 @@ import (
 	"seine/internal/page/dom"
 )
 
-// footnotes is the footnotes of a page: references in the text, and the elements
-// that they lead to.
+// footnotes are the footnotes of a page: references in the text, and their target elements.
 type footnotes struct {
-	labels map[string]string // by the id of the element
+	labels map[string]string // by the id of the target element
 }
 
 var (
@@ -21,12 +20,10 @@ var (
 	classesBack      = classes("footnote-back footnote-backref fn-backref mw-cite-backlink label")
 )
 
-// longestLabel is how long a label of a page is kept, in bytes. Others are
-// numbered.
+// longestLabel is the longest label that is kept, in bytes. Notes with longer labels are numbered.
 const longestLabel = 12
 
-// findNotes finds the references that lead to an item, an aside or a group in
-// the same node.
+// findNotes finds the references that lead to an item, an aside or a group in the same node.
 func findNotes(root *html.Node) footnotes {
 	targets := map[string]bool{}
 	var references []*html.Node
@@ -48,8 +45,8 @@ func findNotes(root *html.Node) footnotes {
 	return footnotes{labels: labels(references, targets)}
 }
 
-// isReference says whether a link looks like one to a footnote: a raised one, or
-// one whose markup is that of a footnote.
+// isReference reports whether a link looks like a reference to a footnote: it is raised, or has the
+// markup of one.
 func isReference(a *html.Node) bool {
 	if !strings.HasPrefix(dom.Attribute(a, "href"), "#") {
 		return false
@@ -86,7 +83,7 @@ func isLabel(s string) bool {
 	return true
 }
 
-// label returns the label of a note, "" for any other element.
+// label returns the label of a note, or "" for any other element.
 func (s footnotes) label(n *html.Node) string {
 	if len(s.labels) == 0 || n.Type != html.ElementNode {
 		return ""
@@ -94,7 +91,7 @@ func (s footnotes) label(n *html.Node) string {
 	return s.labels[dom.Attribute(n, "id")]
 }
 
-// reference returns the label that a reference leads to, "" for anything else.
+// reference returns the label that a reference leads to, or "" for any other element.
 func (s footnotes) reference(n *html.Node) string {
 	if len(s.labels) == 0 || n.DataAtom != atom.A || !isReference(n) {
 		return ""
@@ -102,8 +99,7 @@ func (s footnotes) reference(n *html.Node) string {
 	return s.labels[dom.Attribute(n, "href")[1:]]
 }
 
-// isBack says whether an element of a note leads back to the text, or repeats
-// the label.
+// isBack reports whether an element of a note leads back to the text, or repeats the label.
 func (s footnotes) isBack(n *html.Node) bool {
 	if len(s.labels) == 0 {
 		return false

@@ -12,16 +12,16 @@ import (
 	"seine/internal/page/dom"
 )
 
-// classesUnseen are those of what only a screen reader reads out, of signs beside headings,
-// and of numbers and buttons beside code.
+// classesUnseen are the classes of texts for screen readers, of link signs beside headings, and of
+// line numbers and buttons beside code.
 var classesUnseen = classes(`
 	sr-only visually-hidden visuallyhidden screen-reader-text screenreader-only element-invisible a11y-hidden
 	mw-editsection headerlink hash-link header-anchor anchorjs-link footnote-backref
 	gutter linenos linenodiv lineno lnt ln line-number line-numbers-rows rouge-gutter blob-num hljs-ln-numbers
 	toolbar-item copybtn copy-btn btn-copy copy-button copy-code-button zeroclipboard-container`)
 
-// isUnseen says whether an element is no part of what a page says: never shown,
-// there to be clicked at, or put beside the text by a generator.
+// isUnseen reports whether an element is not content: never shown, to be clicked, or added beside
+// the text by a generator.
 func isUnseen(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Button, atom.Input, atom.Select, atom.Textarea, atom.Option, atom.Optgroup, atom.Label, atom.Datalist,
@@ -34,7 +34,7 @@ func isUnseen(n *html.Node) bool {
 		}
 	case atom.Pre, atom.Code, atom.Main, atom.Body, atom.Html:
 		return isSilent(n)
-	case atom.Img: // the picture of a formula is hidden from screen readers, and the formula from others
+	case atom.Img: // screen readers do not see the picture of a formula, and other readers do not see the formula
 		if _, _, ok := formula(n); ok {
 			return false
 		}
@@ -42,12 +42,12 @@ func isUnseen(n *html.Node) bool {
 	return isSilent(n) || isHidden(n) || classesUnseen.has(n)
 }
 
-// isToggle says whether a control is the heading of what it shows.
+// isToggle reports whether a control is the heading of the content that it shows.
 func isToggle(n *html.Node) bool {
 	return n.DataAtom == atom.Button && n.Parent != nil && (isHeading(n.Parent) || n.Parent.DataAtom == atom.Dt)
 }
 
-// isTask says whether a control is the box of a task list.
+// isTask reports whether a control is the checkbox of a task list.
 func isTask(n *html.Node) bool {
 	return n.DataAtom == atom.Input && strings.EqualFold(dom.Attribute(n, "type"), "checkbox") &&
 		dom.Has(n, "disabled") && n.Parent != nil && (n.Parent.DataAtom == atom.Li || n.Parent.DataAtom == atom.P)
@@ -72,8 +72,9 @@ func isHidden(n *html.Node) bool {
 	return false
 }
 
-// isCovered reports whether an element is not seen only because a script has not run yet: it is hidden by an attribute,
-// style or class, or for browsers without scripts. A hint for those is shorter.
+// isCovered reports whether an element is hidden only until a script runs: by an attribute, style
+// or class, or because it is for browsers without scripts. A short text for those is only a hint,
+// and does not count.
 func isCovered(n *html.Node) bool {
 	return n.DataAtom == atom.Noscript && hasMuchText(n) || isBlock(n) && (isHidden(n) || classesUnseen.has(n))
 }
@@ -90,7 +91,7 @@ func hasMuchText(n *html.Node) bool {
 	return sum >= enough
 }
 
-// uncovered is a copy of an element, without its children, that is seen.
+// uncovered returns a visible copy of an element, without its children.
 func uncovered(n *html.Node) *html.Node {
 	switch {
 	case !isCovered(n):
@@ -127,8 +128,8 @@ func hidesByStyle(style string) bool {
 	return strings.Contains(s, "display:none") || strings.Contains(s, "visibility:hidden")
 }
 
-// isPermalink says whether a link is the sign beside a heading or a note that
-// leads to itself or back: no letters or digits, and a fragment.
+// isPermalink reports whether a link is the sign beside a heading or a note that leads to itself or
+// back: its text has no letters or digits, and its URL is a fragment.
 func isPermalink(n *html.Node) bool {
 	if !strings.HasPrefix(dom.Attribute(n, "href"), "#") || n.FirstChild == nil {
 		return false
@@ -148,13 +149,13 @@ func isPermalink(n *html.Node) bool {
 	return seen < 16
 }
 
-// hasWord says whether a text has a letter or a digit.
+// hasWord reports whether a text has a letter or a digit.
 func hasWord(s string) bool { return strings.ContainsFunc(s, inWord) }
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// weigh returns how much a text says: its letters and digits. A letter of a
-// script without spaces says about twice as much as one of an alphabet.
+// weigh returns the weight of a text: its letters and digits. A letter of a script without spaces
+// weighs twice as much as one of an alphabet.
 func weigh(s string) int32 {
 	var w int32
 	for i := 0; i < len(s); {

@@ -12,9 +12,8 @@ func (s *spans) line(where escapeContext) string {
 	return strings.Join(s.lines(where), " ")
 }
 
-// lines returns inline content as lines of Markdown. In a paragraph a line that
-// is not the last ends with a backslash, a hard line break; in a cell there is
-// one line.
+// lines returns inline content as lines of Markdown. In a paragraph, each line but the last ends
+// with a backslash, a hard line break. A cell has only one line.
 func (s *spans) lines(where escapeContext) []string {
 	s.settle()
 	var b []byte
@@ -61,8 +60,8 @@ func (s *spans) append(b []byte, i int, where escapeContext) []byte {
 	}
 }
 
-// appendBreak ends a line. A backslash before one that ends it puzzles some
-// readers.
+// appendBreak ends a line. It avoids a second backslash at the end of a line, which some readers
+// misread.
 func appendBreak(b []byte, where escapeContext) []byte {
 	switch {
 	case where == inHeading:
@@ -75,7 +74,7 @@ func appendBreak(b []byte, where escapeContext) []byte {
 	return append(b, "\\\n"...)
 }
 
-// escapeBang keeps an exclamation mark from making a link a picture.
+// escapeBang prevents an exclamation mark from turning a link into an image.
 func escapeBang(b []byte, next string) []byte {
 	if strings.HasPrefix(next, "[") && bytes.HasSuffix(b, []byte("!")) && !bytes.HasSuffix(b, []byte("\\!")) {
 		return append(b[:len(b)-1], '\\', '!')
@@ -83,7 +82,7 @@ func escapeBang(b []byte, next string) []byte {
 	return b
 }
 
-// appendCode appends a code span: its fence is longer than any in the text
+// appendCode appends a code span: its fence is longer than any run of backquotes in the text
 // (CommonMark 0.31, section 6.1).
 func appendCode(b []byte, text string, where escapeContext) []byte {
 	if where == inCell {
@@ -97,7 +96,7 @@ func appendCode(b []byte, text string, where escapeContext) []byte {
 	return append(append(b, text...), fence...)
 }
 
-// escapeBars keeps bars from ending a cell.
+// escapeBars prevents bars from ending a cell.
 func escapeBars(text string) string { return strings.ReplaceAll(text, "|", "\\|") }
 
 func longestRun(s string, c byte) int {
@@ -113,9 +112,8 @@ func longestRun(s string, c byte) int {
 	return longest
 }
 
-// settle finds the marks that Markdown would not take for marks where they
-// stand, and has them left out: a text without emphasis is better than one with
-// stray asterisks.
+// settle drops the marks that Markdown would not read as marks in their position: a text without
+// emphasis is better than one with stray asterisks.
 func (s *spans) settle() {
 	s.join()
 	for i := range s.list {
@@ -132,16 +130,15 @@ func (s *spans) settle() {
 	}
 }
 
-// flanks says whether a mark beside the rune inside and the rune outside can
-// start or end emphasis (CommonMark 0.31, section 6.2).
+// flanks reports whether a mark between the runes inside and outside can start or end emphasis
+// (CommonMark 0.31, section 6.2).
 func flanks(inside, outside rune) bool {
 	return !unicode.IsSpace(inside) && (!isPunctuation(inside) || unicode.IsSpace(outside) || isPunctuation(outside))
 }
 
 func isPunctuation(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }
 
-// before returns the rune before a mark, beyond other marks; a space at the
-// start.
+// before returns the rune before a mark, skipping other marks; a space at the start.
 func (s *spans) before(i int) rune {
 	if i == len(s.list) && len(s.tail) > 0 {
 		r, _ := utf8.DecodeLastRune(s.tail)
@@ -150,10 +147,10 @@ func (s *spans) before(i int) rune {
 	return s.beside(i, -1, utf8.DecodeLastRuneInString)
 }
 
-// after returns the rune after a mark, beyond other marks; a space at the end.
+// after returns the rune after a mark, skipping other marks; a space at the end.
 func (s *spans) after(i int) rune { return s.beside(i, 1, utf8.DecodeRuneInString) }
 
-// beside looks for a rune step by step.
+// beside searches for the nearest rune in the direction of step.
 func (s *spans) beside(i, step int, nearest func(text string) (r rune, size int)) rune {
 	for i += step; i >= 0 && i < len(s.list); i += step {
 		switch c := &s.list[i]; c.kind {

@@ -21,10 +21,9 @@ func newLinks(baseURL string) links {
 	return links{base: b}
 }
 
-// absolute returns a reference as an absolute URL with its fragment; mailto,
-// tel and other schemes that lead somewhere as they are; and "" for what cannot
-// be followed by a reader of a text: scripts, embedded data, and references
-// that no browser understands.
+// absolute returns a reference as an absolute URL with its fragment. It returns mailto, tel and
+// other such schemes unchanged. It returns "" for references that a reader of the text cannot
+// follow: scripts, embedded data, and references that no browser understands.
 func (l links) absolute(ref string) string {
 	ref = strings.Trim(ref, "\t\n\f\r ")
 	if l.base == nil || ref == "" {
@@ -53,8 +52,8 @@ func leadsSomewhere(ref string) bool {
 	return false
 }
 
-// escapeURL percent-encodes what would end a link destination of Markdown
-// (CommonMark 0.31, section 6.3), or be taken for an escape or an entity in it.
+// escapeURL percent-encodes characters that would end a link destination of Markdown (CommonMark
+// 0.31, section 6.3), or be read as an escape or an entity in it.
 func escapeURL(u string) string {
 	b := make([]byte, 0, len(u))
 	for i := range len(u) {

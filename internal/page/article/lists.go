@@ -10,7 +10,8 @@ import (
 	"seine/internal/page/dom"
 )
 
-// list writes a list. Content outside its items is an item, too, except a list, which belongs to the item before it.
+// list writes a list. Content outside its items becomes an item, except a list, which belongs to
+// the item before it.
 func (r *renderer) list(n *html.Node, depth int) {
 	mark := r.marker(n)
 	loose := isLoose(n)
@@ -34,8 +35,8 @@ func (r *renderer) list(n *html.Node, depth int) {
 	r.listEnd, r.listOf = len(r.out.b), mark
 }
 
-// marker returns the mark of a list: another than that of the list right before
-// it, with which it would be one.
+// marker returns the mark of a list. It differs from that of an adjacent list, since Markdown would
+// join the two.
 func (r *renderer) marker(n *html.Node) byte {
 	marks := "-*"
 	if n.DataAtom == atom.Ol {
@@ -47,8 +48,7 @@ func (r *renderer) marker(n *html.Node) byte {
 	return marks[0]
 }
 
-// firstNumber returns the start of an ordered list; Markdown knows up to nine
-// digits, and no signs.
+// firstNumber returns the start of an ordered list. Markdown allows up to nine digits and no signs.
 func firstNumber(n *html.Node) int {
 	start, err := strconv.Atoi(strings.TrimSpace(dom.Attribute(n, "start")))
 	if err != nil || start < 0 || start > 99_999_999 {
@@ -57,8 +57,8 @@ func firstNumber(n *html.Node) int {
 	return start
 }
 
-// item writes an item, with the lists behind it that are not in an item, and returns the last node
-// that it wrote.
+// item writes an item with the lists that directly follow it outside any item, and returns the last
+// node that it wrote.
 func (r *renderer) item(first string, c *html.Node, loose bool, depth int) *html.Node {
 	before := len(r.out.b)
 	pushed := r.out.push(first, strings.Repeat(" ", len(first)))
@@ -87,7 +87,7 @@ func (r *renderer) item(first string, c *html.Node, loose bool, depth int) *html
 	return c
 }
 
-// nextElement returns the element behind a node, nil if a text is between them.
+// nextElement returns the element after a node, or nil if text comes between.
 func nextElement(n *html.Node) *html.Node {
 	for n = n.NextSibling; n != nil && n.Type != html.ElementNode; n = n.NextSibling {
 		if n.Type == html.TextNode && strings.TrimSpace(n.Data) != "" {
@@ -97,7 +97,7 @@ func nextElement(n *html.Node) *html.Node {
 	return n
 }
 
-// stray writes what is in a list and no item of it.
+// stray writes content of a list that is outside its items.
 func (r *renderer) stray(c *html.Node, depth int) {
 	if isBlock(c) || r.holders[c] {
 		r.block(c, depth+1)
@@ -106,7 +106,7 @@ func (r *renderer) stray(c *html.Node, depth int) {
 	r.paragraph([]*html.Node{c}, depth)
 }
 
-// tight writes an item without empty lines between what is in it.
+// tight writes an item without empty lines within it.
 func (r *renderer) tight(n *html.Node, depth int) {
 	before := len(r.out.b)
 	var run []*html.Node
@@ -127,16 +127,16 @@ func (r *renderer) tight(n *html.Node, depth int) {
 	flush()
 }
 
-// tightenSince leaves no empty line after what was written since the output had
-// a length.
+// tightenSince removes the empty line after the text written since the output had this length, if
+// any.
 func (r *renderer) tightenSince(before int) {
 	if len(r.out.b) > before {
 		r.out.tighten()
 	}
 }
 
-// isLoose says whether a list has empty lines between its items: one of them has
-// several blocks in it, or one that is more than a paragraph.
+// isLoose reports whether a list has empty lines between its items: if one of them has several
+// blocks, or one that is more than a paragraph.
 func isLoose(n *html.Node) bool {
 	for li := n.FirstChild; li != nil; li = li.NextSibling {
 		if li.DataAtom == atom.Ul || li.DataAtom == atom.Ol {
@@ -162,7 +162,7 @@ func isLoose(n *html.Node) bool {
 	return false
 }
 
-// isPlainGroup says whether an element is a div with no block in it.
+// isPlainGroup reports whether an element is a div without blocks.
 func isPlainGroup(n *html.Node) bool {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		if isBlock(c) {
@@ -172,8 +172,8 @@ func isPlainGroup(n *html.Node) bool {
 	return n.DataAtom == atom.Div
 }
 
-// definitions writes a definition list as a list: each group of terms in bold,
-// with its definitions below.
+// definitions writes a definition list as a list: each group of terms in bold, with its definitions
+// below.
 func (r *renderer) definitions(n *html.Node, depth int) {
 	d := definitions{renderer: r}
 	d.write(n, depth)
@@ -184,9 +184,9 @@ func (r *renderer) definitions(n *html.Node, depth int) {
 
 type definitions struct {
 	*renderer
-	inItem  bool // an item has been entered
+	inItem  bool // an item was begun
 	pushed  bool
-	defined bool // and has a definition
+	defined bool // the item has a definition
 }
 
 func (d *definitions) write(n *html.Node, depth int) {
@@ -209,7 +209,7 @@ func (d *definitions) write(n *html.Node, depth int) {
 	}
 }
 
-// enter begins an item, unless the last one has terms only.
+// enter begins an item, unless the last one has only terms.
 func (d *definitions) enter() {
 	if d.inItem && !d.defined {
 		return

@@ -9,16 +9,15 @@ import (
 	"seine/internal/page/dom"
 )
 
-// Markdown returns a node and what is in it as Markdown: CommonMark 0.31 with
-// the tables, task lists and strikethrough of GitHub Flavored Markdown, and its
-// footnotes where a page has notes that lead there and back, and its formulas where
-// a page has them in TeX. What is raised or lowered is in HTML, where it would
-// read otherwise (10 to the 5). Links and images are absolute: base is the URL that those of the page are relative to.
+// Markdown returns a node and its content as Markdown: CommonMark 0.31 with the tables, task lists
+// and strikethrough of GitHub Flavored Markdown. It uses GitHub's footnotes for notes with links
+// there and back, and its formulas for formulas in TeX. Superscripts and subscripts are HTML if
+// they would be misread otherwise (10 to the 5). Links and images are absolute; base is the base
+// URL of the page.
 //
-// The words are those of [Text], except that a picture has its alternative text
-// and controls of forms have none. A definition list becomes a list whose items
-// begin with their terms in bold. A table becomes one where its cells can be on
-// a line each; a table that lays out a page is written cell by cell.
+// The words are those of [Text], except that an image has its alternative text and form controls
+// have none. A definition list becomes a list whose items begin with their terms in bold. A table
+// becomes one if each cell fits on one line; a table that is only layout is written cell by cell.
 //
 // The result ends with a newline unless it is empty.
 func Markdown(n *html.Node, base string) string {
@@ -43,16 +42,16 @@ type renderer struct {
 	out     markdownLines
 	links   links
 	notes   footnotes
-	tex     bool                // a script makes formulas of TeX in the text
-	holders map[*html.Node]bool // inline elements with blocks in them
+	tex     bool                // a script renders TeX in the text
+	holders map[*html.Node]bool // inline elements that contain blocks
 
-	href    string // link around the blocks that are written; "" for none
-	listEnd int    // where the last list ended
-	listOf  byte   // and its marker
+	href    string // link that contains the current blocks; "" for none
+	listEnd int    // output length at the end of the last list
+	listOf  byte   // its marker
 }
 
-// findHolders returns the inline elements that have blocks in them. It returns
-// nil if there are more nodes than maxNodes.
+// findHolders returns the inline elements that contain blocks. It returns nil if there are more
+// than maxNodes nodes.
 func findHolders(root *html.Node) map[*html.Node]bool {
 	m := map[*html.Node]bool{}
 	nodes := 0
@@ -73,7 +72,7 @@ func findHolders(root *html.Node) map[*html.Node]bool {
 	return m
 }
 
-// block writes an element that is a block, or has blocks in it.
+// block writes an element that is or contains a block.
 func (r *renderer) block(n *html.Node, depth int) {
 	switch {
 	case n.Type == html.DocumentNode:
@@ -115,10 +114,12 @@ func (r *renderer) block(n *html.Node, depth int) {
 	}
 }
 
-// remarks are the classes of remarks, such as warnings, in what common generators of documentation write.
+// remarks are the classes of remarks, such as warnings, in the output of common documentation
+// generators.
 var remarks = classes(`admonition admonitionblock callout theme-admonition notecard`)
 
-// note writes an element, as a footnote if it is the target of one, and as a quote if it is a remark.
+// note writes an element, as a footnote if it is the target of a reference, and as a quote if it is
+// a remark.
 func (r *renderer) note(n *html.Node, depth int) {
 	label := r.notes.label(n)
 	if label == "" && (remarks.has(n) || dom.Attribute(n, "role") == "note") && isBlock(n) {
@@ -132,7 +133,7 @@ func (r *renderer) note(n *html.Node, depth int) {
 	r.nested("[^"+label+"]: ", "    ", n, depth)
 }
 
-// nested writes what is in an element with a mark before its lines.
+// nested writes the content of an element with prefixes before its lines.
 func (r *renderer) nested(first, rest string, n *html.Node, depth int) {
 	pushed := r.out.push(first, rest)
 	r.children(n, depth)
@@ -142,13 +143,12 @@ func (r *renderer) nested(first, rest string, n *html.Node, depth int) {
 	r.out.endBlock()
 }
 
-// isLeftOut says whether an element is to be clicked at, or not seen.
+// isLeftOut reports whether an element is not visible or is to be clicked.
 func (r *renderer) isLeftOut(n *html.Node) bool {
 	return n.Type != html.ElementNode && n.Type != html.TextNode || isUnseen(n) && n.DataAtom != atom.Label
 }
 
-// children writes what is in an element: blocks, and paragraphs of what is
-// between them.
+// children writes the content of an element: blocks, and the content between them as paragraphs.
 func (r *renderer) children(n *html.Node, depth int) {
 	var run []*html.Node
 	for c := n.FirstChild; c != nil && !r.out.full(); c = c.NextSibling {
@@ -182,7 +182,7 @@ func (r *renderer) paragraph(run []*html.Node, depth int) {
 	r.out.endBlock()
 }
 
-// inline collects inline content, in the link around it, if there is one.
+// inline collects inline content, within the containing link, if any.
 func (r *renderer) inline(run []*html.Node, depth int) *spans {
 	s := &spans{renderer: r}
 	if r.href != "" && len(run) > 0 {
@@ -194,7 +194,7 @@ func (r *renderer) inline(run []*html.Node, depth int) *spans {
 	if s.inLink {
 		s.closeLink()
 		if s.size > 0 {
-			r.href = "" // the link is on the first line only
+			r.href = "" // only the first line has the link
 		}
 	}
 	return s
@@ -220,8 +220,8 @@ func (r *renderer) strong(n *html.Node, depth int) {
 	}
 }
 
-// linked writes blocks in a link. Markdown has no such thing: the first line
-// that has text is the link.
+// linked writes blocks in a link. Markdown cannot express that, so the first line that has text is
+// the link.
 func (r *renderer) linked(n *html.Node, depth int) {
 	if href := r.links.absolute(dom.Attribute(n, "href")); href != "" && r.href == "" {
 		r.href = href

@@ -5,28 +5,27 @@ import (
 	"strings"
 )
 
-// gapBlank sets blocks apart by an empty line. It is the widest gap.
+// gapBlank separates blocks by an empty line. It is the widest gap.
 const gapBlank = gapLine + 1
 
-// markdownLines are lines of Markdown, each with the marks of the quotes and lists that
-// it is in.
+// markdownLines are lines of Markdown, each with the prefixes of the quotes and lists that contain
+// it.
 type markdownLines struct {
 	b       []byte
 	indents []indent
 	gap     gap  // before the next line
-	midline bool // the last line has its marks
-	marks   int  // where they end
+	midline bool // the last line has its prefixes
+	marks   int  // end of these prefixes
 }
 
-// indent is what stands before the lines of a quote or an item: first before the
-// first one that has text, rest before all others.
+// indent is the prefix of the lines of a quote or an item: first for the first line with text, rest
+// for all others.
 type indent struct {
 	first, rest string
 	fresh       bool
 }
 
-// push enters a quote or an item, and reports whether it did: not beyond
-// maxNesting.
+// push begins a quote or an item. It returns false, and does nothing, at maxNesting.
 func (o *markdownLines) push(first, rest string) bool {
 	if len(o.indents) >= maxNesting {
 		return false
@@ -48,7 +47,7 @@ func (o *markdownLines) text(s string) {
 	o.b = append(o.b, s...)
 }
 
-// start starts a line behind the gap that is due.
+// start starts a line after the pending gap.
 func (o *markdownLines) start() {
 	if len(o.b) > 0 && o.gap == gapBlank {
 		for _, in := range o.indents {
@@ -72,7 +71,7 @@ func (o *markdownLines) start() {
 	o.gap, o.midline, o.marks = gapNone, true, len(o.b)
 }
 
-// newline ends a line within a block. The next has its marks, text or not.
+// newline ends a line within a block. The next line has its prefixes, with or without text.
 func (o *markdownLines) newline() {
 	o.endLine()
 	o.start()
@@ -95,10 +94,10 @@ func (o *markdownLines) endBlock() {
 	o.gap = max(o.gap, gapBlank)
 }
 
-// tighten makes the gap before the next line that of a tight list.
+// tighten reduces the pending gap to that of a tight list.
 func (o *markdownLines) tighten() { o.gap = min(o.gap, gapLine) }
 
-// full says whether there is as much Markdown as there may be.
+// full reports whether the Markdown has reached its maximum length.
 func (o *markdownLines) full() bool { return len(o.b) >= maxMarkdown }
 
 func (o *markdownLines) String() string {
@@ -108,5 +107,5 @@ func (o *markdownLines) String() string {
 	return strings.TrimRight(string(o.b), "\n ") + "\n"
 }
 
-// raw adds text to the line that newline began, as it is.
+// raw adds text, unchanged, to the line that newline began.
 func (o *markdownLines) raw(s string) { o.b = append(o.b, s...) }

@@ -9,8 +9,8 @@ import (
 	"seine/internal/page/dom"
 )
 
-// formula returns an element in TeX if it is a formula for which the page has that,
-// and whether it is a block.
+// formula returns an element as TeX if it is a formula whose TeX the page has, and whether it is
+// displayed as a block.
 func formula(n *html.Node) (tex string, display, ok bool) {
 	switch {
 	case n.DataAtom == atom.Math:
@@ -34,21 +34,21 @@ func formula(n *html.Node) (tex string, display, ok bool) {
 
 var (
 	classesMath = classes("math arithmatex") // of elements that a script turns into formulas
-	// Those of pictures of formulas, whose alternative text is TeX.
+	// Classes of pictures of formulas, whose alternative text is TeX.
 	classesMathImage = classes("mwe-math-fallback-image-inline mwe-math-fallback-image-display latex tex")
 	classesDisplayed = classes("mwe-math-fallback-image-display")
 )
 
-// mayBeMath says of most elements at once that they have none of classesMath.
+// mayBeMath is a fast check that excludes most elements without classesMath.
 func mayBeMath(n *html.Node) bool { return strings.Contains(dom.Attribute(n, "class"), "mat") }
 
-// isTeX says whether a script holds a formula, for MathJax.
+// isTeX reports whether a script holds a formula for MathJax.
 func isTeX(script *html.Node) bool {
 	return strings.HasPrefix(dom.Attribute(script, "type"), "math/tex")
 }
 
-// texOfMathML returns the TeX that MathML was made of: that of an annotation, as KaTeX and
-// MediaWiki write it, or of an alternative text; or else TeX that says the same.
+// texOfMathML returns the TeX source of MathML: that of an annotation, as KaTeX and MediaWiki write
+// it, or of an alternative text. Otherwise it returns equivalent TeX.
 func texOfMathML(n *html.Node) (tex string, ok bool) {
 	for w := dom.Walk(n); w.Next(); {
 		if !w.Leaving && w.Node.Data == "annotation" && dom.Attribute(w.Node, "encoding") == "application/x-tex" && w.Node.FirstChild != nil {
@@ -61,7 +61,7 @@ func texOfMathML(n *html.Node) (tex string, ok bool) {
 	return texOfPresentation(n)
 }
 
-// delimited returns the TeX of an element that a script of the page turns into a formula.
+// delimited returns the TeX of an element that a script of the page renders as a formula.
 func delimited(n *html.Node) (tex string, display, ok bool) {
 	t := n.FirstChild
 	if t == nil || t.NextSibling != nil || t.Type != html.TextNode {
@@ -76,15 +76,13 @@ func delimited(n *html.Node) (tex string, display, ok bool) {
 	return "", false, false
 }
 
-// delimiters are what MathJax and KaTeX find TeX in running text by, unless a page says
-// otherwise.
+// delimiters are the default delimiters of TeX in running text for MathJax and KaTeX.
 var delimiters = [...]struct {
 	from, to string
 	display  bool
 }{{`\(`, `\)`, false}, {`\[`, `\]`, true}, {"$$", "$$", true}}
 
-// mathScript returns the script in a part of a page that makes formulas of TeX in the text,
-// nil if there is none.
+// mathScript returns the script that renders TeX in the text, or nil.
 func mathScript(root *html.Node) *html.Node {
 	if root == nil {
 		return nil
@@ -129,7 +127,7 @@ func cutTeX(text string) (at int, tex, rest string, display bool) {
 	return at, tex, rest, display
 }
 
-// clean returns TeX on one line, without the style that MediaWiki puts around it.
+// clean returns TeX on one line, without the style that MediaWiki adds.
 func clean(tex string) string {
 	tex = strings.Join(strings.Fields(tex), " ")
 	if inner, ok := strings.CutPrefix(tex, `{\displaystyle `); ok && strings.HasSuffix(inner, "}") {
@@ -138,7 +136,7 @@ func clean(tex string) string {
 	return tex
 }
 
-// dollars are the marks of TeX in Markdown.
+// dollars returns TeX in the delimiters of Markdown.
 func dollars(tex string, display bool) string {
 	if display {
 		return "$$" + tex + "$$"

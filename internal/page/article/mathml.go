@@ -9,12 +9,12 @@ import (
 	"seine/internal/page/dom"
 )
 
-// maxMathDepth bounds how deep a formula is read; a real one has a dozen levels.
+// maxMathDepth bounds the nesting of a formula that is read; real ones have a dozen levels.
 const maxMathDepth = 64
 
-// texOfPresentation writes MathML that names no TeX as such (MathML Core chapter 3): as text
-// alone, ½ would be 12. It reports false for what it does not know, such as long division, and for
-// formulas that are a line of signs, which are right as text.
+// texOfPresentation converts MathML without a TeX annotation to TeX (MathML Core chapter 3): as
+// plain text, ½ would be 12. It returns false for unknown elements, such as long division, and for
+// formulas that are a plain sequence of signs, which are correct as text.
 func texOfPresentation(n *html.Node) (tex string, ok bool) {
 	w := mathWriter{known: true}
 	tex = strings.TrimSpace(w.element(n, 0))
@@ -22,8 +22,8 @@ func texOfPresentation(n *html.Node) (tex string, ok bool) {
 }
 
 type mathWriter struct {
-	known      bool // all elements so far
-	structured bool // there is one that text alone would lose
+	known      bool // all elements so far are known
+	structured bool // an element was seen that plain text would lose
 }
 
 func (w *mathWriter) element(n *html.Node, depth int) string {
@@ -50,7 +50,7 @@ func (w *mathWriter) element(n *html.Node, depth int) string {
 	return w.join(n.Data, parts)
 }
 
-// join writes an element of its parts.
+// join converts an element, given its converted parts.
 func (w *mathWriter) join(name string, parts []string) string {
 	all := strings.Join(parts, "")
 	switch name {
@@ -84,7 +84,7 @@ func (w *mathWriter) join(name string, parts []string) string {
 	return all
 }
 
-// base is what has something above or below it: in braces, if it is more than one sign.
+// base returns the base of a script: in braces, if it is more than one character.
 func base(part string) string {
 	if utf8.RuneCountInString(part) == 1 {
 		return part
@@ -92,11 +92,10 @@ func base(part string) string {
 	return "{" + part + "}"
 }
 
-// mathSigns are those that mean something in TeX.
+// mathSigns escapes the special characters of TeX.
 var mathSigns = strings.NewReplacer(`\`, `\backslash `, "{", `\{`, "}", `\}`, "$", `\$`, "%", `\%`, "#", `\#`, "&", `\&`, "_", `\_`, "^", `\hat{}`, "~", `\sim `)
 
-// mathText returns the text of a sign, without the operators that are not seen (U+2061 to
-// U+2064).
+// mathText returns the text of an element, without the invisible operators (U+2061 to U+2064).
 func mathText(n *html.Node) string {
 	return mathSigns.Replace(strings.Map(func(r rune) rune {
 		if r >= 0x2061 && r <= 0x2064 {

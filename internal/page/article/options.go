@@ -5,25 +5,25 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Options say what belongs to a main content.
+// Options determine what belongs to a main content.
 type Options struct {
-	// Comments has the comments below a text kept: behind it, in a section with the heading Comments. The posts of a
-	// thread are its content, and no comments.
+	// Comments keeps the comments of a text, after it in a section with the heading Comments. The
+	// posts of a thread are content, not comments.
 	Comments bool
 	Prefer   Preference
 }
 
-// Preference is which fault is the smaller one.
+// Preference is the preferred trade-off between missing and surplus content.
 type Preference uint8
 
 // Preferences.
 const (
 	Balanced  Preference = iota
-	Precision            // what is missing: the text alone, without title, standfirst, captions and links to other texts
-	Recall               // what is too much: names in class and id are not believed, and lists of links are kept
+	Precision            // rather lose content: only the text, without title, standfirst, captions and links to other texts
+	Recall               // rather keep boilerplate: names in class and id are ignored, and lists of links are kept
 )
 
-// trust is how much is believed at first.
+// trust returns the trust of the first attempt.
 func (p Preference) trust() trust {
 	switch p {
 	case Precision:
@@ -35,8 +35,8 @@ func (p Preference) trust() trust {
 	return trustNames
 }
 
-// trustOnIndex is how far words in class and id are believed where a page may be an index: weak ones, which name content there, only
-// if it says that it is a text, a thread or a product.
+// trustOnIndex returns the trust in words of class and id for a page that may be an index. There
+// weak words name content, so they count only if the page declares a text, a thread or a product.
 func (p Preference) trustOnIndex(of pageKind) trust {
 	if p == Precision || of != kindUnknown {
 		return trustNames
@@ -44,8 +44,9 @@ func (p Preference) trustOnIndex(of pageKind) trust {
 	return trustStrongNames
 }
 
-// trimContent drops what is beside the body of a text: with Precision all that is before it, titles, captions and lines of links;
-// and what is behind it, also in elements that are named article. Paragraphs that posts of a thread repeat are dropped, except with Recall.
+// trimContent drops content outside the body of a text. With Precision it drops everything before
+// the body, titles, captions and lines of links. It drops content after the body, also in elements
+// named article. It drops paragraphs that posts of a thread repeat, except with Recall.
 func trimContent(bs blocks, main int32, prefer Preference) {
 	if bs[0].kind == kindThread && prefer != Recall {
 		dropCopies(bs, main)
@@ -71,8 +72,9 @@ func (b *block) isBesideText() bool {
 	return isTitle || !b.inData && b.text > 0 && b.link*4 >= b.text*3
 }
 
-// body returns where in main the body begins, and its end. It is from the first to the last of the elements of one class
-// whose own paragraphs have the most text; all of main if less than one of so many parts of its text is in them.
+// body returns the start and end of the body in main: from the first to the last element of the
+// class whose own paragraphs have the most text. It returns all of main if these have less than one
+// part in parts of its text.
 func (bs blocks) body(main, parts int32) (first, end int32) {
 	own := make(map[uint64]int32)
 	var best uint64
@@ -97,7 +99,7 @@ func (bs blocks) body(main, parts int32) (first, end int32) {
 	return first, end
 }
 
-// bodyKey returns a key that paragraphs in elements of one class share, 0 for other elements.
+// bodyKey returns a key that paragraphs in elements of one class share, and 0 for other elements.
 func bodyKey(bs blocks, b *block) uint64 {
 	if b.node.DataAtom != atom.P || b.parent < 0 {
 		return 0
@@ -108,7 +110,7 @@ func bodyKey(bs blocks, b *block) uint64 {
 	return uint64(b.parent) + 1
 }
 
-// addComments adds to a content the comments that are on its page and not in it.
+// addComments adds the page's comments to a content that lacks them.
 func addComments(bs blocks, content *html.Node, main int32) {
 	kept := bs.drops(main)
 	bs.restore()

@@ -9,17 +9,17 @@ import (
 	"seine/internal/page/dom"
 )
 
-// pageKind is what a page says about itself in structured data.
+// pageKind is the kind of a page according to its structured data.
 type pageKind uint8
 
 const (
 	kindUnknown pageKind = iota
-	kindProduct          // something for sale
+	kindProduct          // a product
 	kindArticle          // one text, perhaps with comments below
 	kindThread           // a discussion, or a question with answers
 )
 
-// kindsOfTypes are the kinds by names in types of schema.org, the most certain first.
+// kindsOfTypes maps names in schema.org types to kinds, the most certain first.
 var kindsOfTypes = []struct {
 	name string
 	kind pageKind
@@ -28,7 +28,7 @@ var kindsOfTypes = []struct {
 	{`"Product"`, kindProduct}, // in JSON-LD only
 }
 
-// kindOf reads the kind from an element: JSON-LD, microdata, or the property og:type.
+// kindOf returns the kind that an element declares: in JSON-LD, microdata, or the property og:type.
 func kindOf(n *html.Node) pageKind {
 	text := dom.Attribute(n, "itemtype")
 	switch {

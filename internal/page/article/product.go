@@ -9,15 +9,15 @@ import (
 	"seine/internal/page/dom"
 )
 
-// Bounds of what is compared with JSON-LD: letters of a block, bytes of JSON-LD, blocks.
+// Limits of comparisons with JSON-LD: letters of a block, bytes of JSON-LD, blocks.
 const (
 	maxQuote  = 40
 	maxAbout  = 1 << 15
 	maxQuotes = 1000
 )
 
-// findDescription returns the block that has most of the description of a product, as the JSON-LD of the page has it. It returns
-// main if the page has none, or less than a third of the text that was found.
+// findDescription returns the block that has most of the product description in the page's JSON-LD.
+// It returns main if there is none, or if it has less than a third of the text found.
 func findDescription(bs blocks, main int32) int32 {
 	if bs[0].kind != kindProduct {
 		return main
@@ -61,7 +61,8 @@ func quote(n *html.Node) (s string) {
 	return s
 }
 
-// letters returns the first letters and digits of a text, in lower case: so many bytes, if it has them.
+// letters returns the first letters and digits of a text, in lower case: at least this many bytes,
+// if it has them.
 func letters(s string, least int) string {
 	var b strings.Builder
 	for _, r := range s {

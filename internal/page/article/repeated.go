@@ -11,17 +11,19 @@ import (
 	"seine/internal/page/dom"
 )
 
-// Some pages have no single text: a thread has posts, and a shop or an index has entries. Both are elements of one class.
+// Some pages have no single text: a thread has posts, and a shop or an index has entries. Both are
+// elements of one class.
 
-// leastPosts and leastCards are how many elements of a class are posts, and entries of a list. With manyCards, they are
-// content beside a text that is half as long.
+// leastPosts and leastCards are the minimum numbers of elements of a class that are posts or
+// entries of a list. From manyCards entries on, they are the content beside a text that is half as
+// long.
 const (
 	leastPosts = 2
 	leastCards = 4
 	manyCards  = 8
 )
 
-// repeated are the blocks of one class, none in another.
+// repeated are blocks of one class that do not contain each other.
 type repeated struct {
 	at    []int32
 	words int32 // weight of their text outside links
@@ -35,7 +37,7 @@ func (r *repeated) add(bs blocks, b *block) {
 	r.at, r.words, r.text = append(r.at, b.at), r.words+words(b), r.text+b.text
 }
 
-// has reports whether a block is one of r. Blocks are asked for in their order.
+// has reports whether a block is in r. Calls must be in the order of the blocks.
 func (r *repeated) has(i int32) bool {
 	for len(r.at) > 0 && r.at[0] < i {
 		r.at = r.at[1:]
@@ -43,7 +45,7 @@ func (r *repeated) has(i int32) bool {
 	return len(r.at) > 0 && r.at[0] == i
 }
 
-// isIn reports whether one of r, from the block asked for last, is before the end of a block.
+// isIn reports whether a block contains a block of r that was not passed by has yet.
 func (r *repeated) isIn(b *block) bool { return len(r.at) > 0 && r.at[0] < b.end }
 
 // groups are repeated blocks, by their class.
@@ -52,7 +54,7 @@ type groups struct {
 	all   []repeated
 }
 
-// group adds those blocks from from to to that is accepts, and that have text.
+// group adds the blocks in the range that is accepts and that have text.
 func (g *groups) group(bs blocks, from, to int32, is func(*block) bool) {
 	if g.index == nil {
 		g.index = make(map[uint64]int)
@@ -76,8 +78,9 @@ func (g *groups) group(bs blocks, from, to int32, is func(*block) bool) {
 
 var classSeed = maphash.MakeSeed()
 
-// classKey is the same for elements of one tag and class, or of one id but for the digits at its end. Names with digits,
-// which often number posts, do not count. It is 0 for an element without any.
+// classKey returns a key that elements share if they have the same tag and class, or the same id
+// without trailing digits. It ignores names with digits, which often number posts. It is 0 for an
+// element without either.
 func classKey(n *html.Node) uint64 {
 	v := dom.Attribute(n, "class")
 	if v == "" {
@@ -98,7 +101,7 @@ func classKey(n *html.Node) uint64 {
 	return h.Sum64()
 }
 
-// largest returns the group of at least some blocks that has the most text.
+// largest returns the group with the most text among those of at least this many blocks.
 func (g *groups) largest(least int) (best repeated) {
 	for _, r := range g.all {
 		if len(r.at) >= least && r.words > best.words {
@@ -119,7 +122,8 @@ func (bs blocks) posts() (best repeated, ok bool) {
 	return bs.inner(best), true
 }
 
-// inner returns the elements of one class that hold nearly all text of the posts, or the posts if no class does.
+// inner returns the elements of one class that hold nearly all text of the posts, or the posts if
+// there is no such class.
 func (bs blocks) inner(whole repeated) repeated {
 	var inner groups
 	best := whole
@@ -134,7 +138,8 @@ func (bs blocks) inner(whole repeated) repeated {
 	return best
 }
 
-// keepPosts drops what is beside posts, but for the title and long texts before them, and returns the block around them.
+// keepPosts drops everything beside the posts, except the title and long texts before them, and
+// returns the block that contains them.
 func (bs blocks) keepPosts(posts repeated) int32 {
 	bs[0].kind = kindThread
 	first := posts.at[0]
@@ -145,7 +150,7 @@ func (bs blocks) keepPosts(posts repeated) int32 {
 		case b.dropped:
 		case posts.has(i):
 			bs.cleanPost(i)
-		case posts.isIn(b), titles.has(i), titles.isIn(b): // around one of them
+		case posts.isIn(b), titles.has(i), titles.isIn(b): // contains one of them
 			i++
 			continue
 		case !b.hasH1 && (i > first || words(b) < enough || b.link*3 > b.text):
@@ -157,11 +162,12 @@ func (bs blocks) keepPosts(posts repeated) int32 {
 	return main
 }
 
-// dropCopies drops the paragraphs of a thread that are the same as an earlier one, and quotes that have such a paragraph.
+// dropCopies drops the paragraphs of a thread that repeat an earlier one, and quotes that contain
+// such a paragraph.
 func dropCopies(bs blocks, main int32) {
 	type paragraph struct {
 		start  string
-		weight int32 // 0 in a quote, which may be of a part
+		weight int32 // 0 in a quote, which may quote only a part
 	}
 	seen := make(map[paragraph]bool)
 	for b := range bs.kept(main+1, bs[main].end) {
@@ -191,7 +197,7 @@ func (bs blocks) titles(before int32) (all repeated) {
 	return all
 }
 
-// cleanPost drops what says that it is beside the text of a post, unless it is most of it.
+// cleanPost drops named boilerplate in a post, unless it is most of the post.
 func (bs blocks) cleanPost(post int32) {
 	whole := words(&bs[post])
 	drop(bs, post, func(b *block) bool {
@@ -199,7 +205,8 @@ func (bs blocks) cleanPost(post int32) {
 	})
 }
 
-// cards returns the entries of a list, such as the products of a shop: elements of one class that have links.
+// cards returns the entries of a list, such as the products of a shop: elements of one class that
+// have links.
 func (bs blocks) cards() (best repeated, ok bool) {
 	var all groups
 	all.group(bs, 1, int32(len(bs)), func(b *block) bool { return b.link > 0 })
@@ -211,7 +218,7 @@ func (bs blocks) cards() (best repeated, ok bool) {
 	return best, best.text > enough
 }
 
-// around returns the innermost block around some.
+// around returns the innermost block that contains all of some blocks.
 func (bs blocks) around(some ...int32) int32 {
 	main, last := slices.Min(some), slices.Max(some)
 	for last >= bs[main].end {

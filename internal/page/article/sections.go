@@ -11,31 +11,32 @@ import (
 	"seine/internal/page/dom"
 )
 
-// Attributes of a section beside its id, which is where a URL with "#" and it leads.
+// Attributes of a section besides its id, which is the fragment of a URL to it.
 const (
-	AttrLevel    = "level"    // of its heading, 1 to 6; 0 of what comes before the first
-	AttrPath     = "path"     // the headings that it is under, from the outermost
-	AttrPosition = "position" // its number on the page, from 1
+	AttrLevel    = "level"    // level of its heading, 1 to 6; 0 for the section before the first heading
+	AttrPath     = "path"     // the headings above it, from the outermost
+	AttrPosition = "position" // number on the page, from 1
 
-	AttrBreadcrumb = "breadcrumb" // the path and its own heading
+	AttrBreadcrumb = "breadcrumb" // path and own heading
 )
 
-// pathSeparator is between the headings of a path.
+// pathSeparator separates the headings of a path.
 const pathSeparator = " > "
 
-// maxInPath is how much of a heading is in paths, in bytes: it may be in each of them.
+// maxInPath is the maximum length of a heading in paths, in bytes: many paths may contain it.
 const maxInPath = 256
 
-// Sections takes a content, such as [Options.Main] gives, apart at its headings: each section is a
-// heading and what comes before the next one, of whatever level, so that each text is in one
-// of them. They are elements called section, in a document with the base of the content's,
-// and have the attributes above. A heading with nothing before the next deeper one makes no
-// section: it is in the path of those below it.
+// Sections splits a content, such as that of [Options.Main], at its headings. Each section is a
+// heading and the content up to the next heading of any level, so each text is in exactly one
+// section. The sections are section elements with the attributes above, in a document with the
+// content's base. A heading that is directly followed by a deeper one makes no section: it is in
+// the path of those below it.
 //
-// A heading in a list, a quote, a table or a remark is a part of that.
+// A heading in a list, a quote, a table or a remark is part of that.
 func Sections(content *html.Node) []*html.Node { return sections(content, (*splitter).isKept) }
 
-// Parts are like [Sections], but with those that have a heading only: each text of the content is in one of them.
+// Parts is like [Sections], but includes sections that have only a heading: each text of the
+// content is in one of them.
 func Parts(content *html.Node) []*html.Node {
 	return sections(content, func(s *splitter, i int) bool { return s.sections[i].FirstChild != nil })
 }
@@ -51,13 +52,13 @@ func sections(content *html.Node, isKept func(s *splitter, i int) bool) []*html.
 	return s.number(document(mathScript(headOf(content))), isKept)
 }
 
-// headings is where a content is taken apart.
+// headings are the places where a content is split.
 type headings struct {
 	anchors map[*html.Node]string // of the headings
-	within  map[*html.Node]bool   // the elements that have some in them
+	within  map[*html.Node]bool   // elements that contain headings
 }
 
-// findHeadings finds the headings that stand for themselves, and where links to them lead.
+// findHeadings finds the headings at which a content is split, and their anchors.
 func findHeadings(content *html.Node) headings {
 	h := headings{anchors: make(map[*html.Node]string), within: make(map[*html.Node]bool)}
 	for w := dom.Walk(content); w.Next(); {
@@ -87,8 +88,8 @@ func isHeading(n *html.Node) bool {
 	return false
 }
 
-// isTransparent says whether an element only groups what is in it: a remark with a heading is
-// part of the text around it.
+// isTransparent reports whether an element only groups its content. A remark is not transparent:
+// its heading is part of the text around it.
 func isTransparent(n *html.Node) bool {
 	if signOf(n) == signNote {
 		return false
@@ -96,14 +97,14 @@ func isTransparent(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Div, atom.Section, atom.Article, atom.Main, atom.Header, atom.Hgroup, atom.Center, atom.Form, atom.Span, atom.Body, atom.Html:
 		return true
-	case atom.Td: // a content may be one, without its table
+	case atom.Td: // a content may be a cell without its table
 		return n.Parent != nil && n.Parent.DataAtom == atom.Div
 	}
-	return n.DataAtom == 0 // of a page's own making
+	return n.DataAtom == 0 // a custom element
 }
 
-// anchor returns the id of a heading, of the group that it is the first heading of, or of an
-// empty element that stands before it or is in it.
+// anchor returns the id of a heading, of the group whose first heading it is, or of an empty
+// element before or in it.
 func (h *headings) anchor(n, content *html.Node) string {
 	if id := dom.Attribute(n, "id"); id != "" {
 		return id
@@ -131,7 +132,7 @@ func (h *headings) anchor(n, content *html.Node) string {
 	return ""
 }
 
-// nameOf returns the name by which a link leads to an element.
+// nameOf returns the name by which a link refers to an element.
 func nameOf(n *html.Node) string {
 	if id := dom.Attribute(n, "id"); id != "" || n.DataAtom != atom.A {
 		return id
@@ -143,9 +144,9 @@ func nameOf(n *html.Node) string {
 type splitter struct {
 	headings
 	sections []*html.Node
-	now      *html.Node // that which is being filled
-	line     *html.Node // group of what is inline at its end; nil if there is none
-	path     []heading  // those that the current section is under, and its own
+	now      *html.Node // the current section
+	line     *html.Node // group of trailing inline content; nil if there is none
+	path     []heading  // the headings above the current section, and its own
 }
 
 type heading struct {
@@ -153,7 +154,7 @@ type heading struct {
 	text  string
 }
 
-// split goes through the content, and through the groups that have headings in them.
+// split walks the content, and the groups that contain headings.
 func (s *splitter) split(content *html.Node) {
 	for w := dom.Walk(content); w.Next(); {
 		n := w.Node
@@ -165,7 +166,7 @@ func (s *splitter) split(content *html.Node) {
 			s.begin(n, s.anchors[n])
 			w.Skip()
 		case s.within[n] || n == content:
-			s.line = nil // a group begins or ends, and what is inline on either side is apart
+			s.line = nil // a group begins or ends, which separates inline content
 		case !w.Leaving:
 			s.add(n)
 			w.Skip()
@@ -173,7 +174,7 @@ func (s *splitter) split(content *html.Node) {
 	}
 }
 
-// begin begins the section of a heading, nil for what comes before the first.
+// begin begins the section of a heading; h is nil for the content before the first heading.
 func (s *splitter) begin(h *html.Node, anchor string) {
 	level := 0
 	s.now, s.line = element(atom.Section), nil
@@ -197,7 +198,7 @@ func (s *splitter) begin(h *html.Node, anchor string) {
 		html.Attribute{Key: AttrBreadcrumb, Val: strings.Join(path, pathSeparator)})
 }
 
-// add copies what is no heading to the end of the section.
+// add copies a node that is not a heading to the end of the section.
 func (s *splitter) add(n *html.Node) {
 	if s.line == nil && n.Type == html.TextNode && strings.TrimSpace(n.Data) == "" {
 		return
@@ -214,10 +215,10 @@ func (s *splitter) add(n *html.Node) {
 	new(copier).copy(s.line, n)
 }
 
-// end ends the section, and keeps it.
+// end ends and stores the section.
 func (s *splitter) end() { s.sections = append(s.sections, s.now) }
 
-// number puts the sections that say something into a document, in their order.
+// number puts the kept sections into a document, in their order.
 func (s *splitter) number(body *html.Node, isKept func(s *splitter, i int) bool) (kept []*html.Node) {
 	for i, n := range s.sections {
 		if !isKept(s, i) {
@@ -230,7 +231,7 @@ func (s *splitter) number(body *html.Node, isKept func(s *splitter, i int) bool)
 	return kept
 }
 
-// isKept says whether a section has something that is in no other, nor in a path.
+// isKept reports whether a section has content that is in no other section and no path.
 func (s *splitter) isKept(i int) bool {
 	n := s.sections[i]
 	first := n.FirstChild
@@ -250,7 +251,7 @@ func (s *splitter) isKept(i int) bool {
 	return true
 }
 
-// says says whether there is a word or a picture in a node.
+// says reports whether a node contains a word or an image.
 func says(n *html.Node) bool {
 	for w := dom.Walk(n); w.Next(); {
 		if w.Node.DataAtom == atom.Img || w.Node.DataAtom == atom.Math || w.Node.Type == html.TextNode && hasWord(w.Node.Data) {

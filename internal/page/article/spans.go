@@ -17,44 +17,44 @@ const (
 	spanText      spanKind = iota // one or more words
 	spanSpace                     // between words
 	spanBreak                     // a line break
-	spanParagraph                 // two or more of them
-	spanRaw                       // Markdown as it is: a picture, a note, a box
+	spanParagraph                 // two or more line breaks
+	spanRaw                       // Markdown as is: an image, a note, a checkbox
 	spanCode                      // text in code
-	spanStrong                    // from here on these have a start and an end
+	spanStrong                    // the kinds from here on have a start and an end
 	spanEmphasis
 	spanStrike
 	spanLink
 	spanKinds
 )
 
-// span is a piece of inline content. A start and its end know each other.
+// span is a piece of inline content. A start and its end refer to each other.
 type span struct {
 	kind  spanKind
-	text  string // of a link, its destination
-	pair  int    // index of the other one; its own for a piece that has none
+	text  string // for a link, its destination
+	pair  int    // index of the other end; its own for a piece without one
 	ends  bool
-	empty bool // neither is written
+	empty bool // neither end is written
 }
 
-// spans is the inline content of a block: words with single spaces between
-// them, and marks that touch words.
+// spans is the inline content of a block: words separated by single spaces, and marks adjacent to
+// words.
 type spans struct {
 	*renderer
 	list  []span
-	tail  []byte // text that belongs to the last piece, a text
+	tail  []byte // text to append to the last piece, which is a text
 	size  int    // pieces that are text
 	space bool
-	lineB bool // a line break is due
-	rows  int  // br elements since the last piece
+	lineB bool // a line break is pending
+	rows  int  // number of br elements since the last piece
 
-	cell bool   // of a table: lists are lines
-	mark string // of an item, before the next piece
+	cell bool   // in a table cell, where lists become lines
+	mark string // of a list item, written before the next piece
 
 	inLink bool
-	opened [spanKinds]int // how many of a kind are open; only the first counts
-	wait   []spanKind     // started, not yet written
-	starts []int          // written and not yet ended: indexes of their starts
-	dest   string         // of the link that waits
+	opened [spanKinds]int // number of open marks of each kind; only the first counts
+	wait   []spanKind     // begun, but not written yet
+	starts []int          // written, but not ended: indexes of their starts
+	dest   string         // of the link in wait
 }
 
 // collect adds an inline node, or a block that has to be inline.
@@ -153,7 +153,7 @@ func (s *spans) word(w string) {
 
 func (s *spans) breakLine() { s.lineB = true }
 
-// add adds content, after the space and the marks that wait for it.
+// add adds content after the pending space and marks.
 func (s *spans) add(c span) {
 	switch {
 	case s.size == 0:
@@ -183,8 +183,8 @@ func (s *spans) add(c span) {
 	s.size++
 }
 
-// push adds a piece. Text that touches text is one word: what must be escaped in it depends
-// on all of it, as in "1" and ")".
+// push adds a piece. Adjacent texts are one word: its escapes depend on all of it, as in "1" and
+// ")".
 func (s *spans) push(c span) {
 	if n := len(s.list); n > 0 && c.kind == spanText && s.list[n-1].kind == spanText {
 		s.tail = append(s.tail, c.text...)
@@ -195,7 +195,7 @@ func (s *spans) push(c span) {
 	s.list = append(s.list, c)
 }
 
-// join adds the tail to the last piece, once for all of its parts.
+// join appends the tail to the last piece.
 func (s *spans) join() {
 	if len(s.tail) > 0 {
 		s.list[len(s.list)-1].text += string(s.tail)
@@ -209,8 +209,8 @@ func (s *spans) marked(kind spanKind, n *html.Node, depth int) {
 	s.close(kind)
 }
 
-// open starts a mark before the next word. A mark that begins where one of its kind
-// has just ended continues that one.
+// open begins a mark before the next word. A mark that begins where one of its kind has just ended
+// continues that one.
 func (s *spans) open(kind spanKind) {
 	s.opened[kind]++
 	if s.opened[kind] > 1 {
@@ -225,7 +225,7 @@ func (s *spans) open(kind spanKind) {
 	s.wait = append(s.wait, kind)
 }
 
-// close ends what open started. It is forgotten if there was no word in it.
+// close ends the mark that open began. A mark without a word is dropped.
 func (s *spans) close(kind spanKind) {
 	s.opened[kind]--
 	if s.opened[kind] > 0 {
@@ -252,7 +252,7 @@ func (s *spans) closeLink() {
 	s.inLink = false
 }
 
-// link adds a link, or only its text if it leads nowhere or is in another.
+// link adds a link, or only its text if it has no destination or is in another link.
 func (s *spans) link(n *html.Node, depth int) {
 	dest := ""
 	if !s.inLink && dom.Has(n, "href") {
@@ -267,7 +267,7 @@ func (s *spans) link(n *html.Node, depth int) {
 	s.closeLink()
 }
 
-// code adds text in code. Within it all is text.
+// code adds text in code. It ignores inline markup in it.
 func (s *spans) code(n *html.Node) {
 	if text := strings.ReplaceAll(Text(n), "\n", " "); text != "" {
 		s.edge(n, true)
@@ -276,7 +276,7 @@ func (s *spans) code(n *html.Node) {
 	}
 }
 
-// edge keeps a space that stands at an edge of code as one beside it.
+// edge moves a space at an edge of code outside it.
 func (s *spans) edge(n *html.Node, first bool) {
 	t := n.LastChild
 	if first {
@@ -294,8 +294,8 @@ func (s *spans) edge(n *html.Node, first bool) {
 	}
 }
 
-// image adds a picture that has an address. One that is embedded, or is there to
-// count readers, is left out, and so is one that a noscript element behind it replaces.
+// image adds an image that has a URL. It omits embedded and tracking images, and one that a
+// following noscript element replaces.
 func (s *spans) image(n *html.Node) {
 	if isHidden(n) || dom.Attribute(n, "width") == "1" || dom.Attribute(n, "height") == "1" || holdsPicture(nextElement(n)) {
 		return
@@ -309,8 +309,8 @@ func (s *spans) image(n *html.Node) {
 	s.add(span{kind: spanRaw, text: "![" + string(appendEscaped(nil, alt.b.String(), inCell, false)) + "](" + escapeURL(src) + ")"})
 }
 
-// source returns the address of a picture. If a script loads the picture late, src is a placeholder and another attribute
-// has the address; the address may also be in a source element of a picture element.
+// source returns the URL of an image. If a script loads the image late, src is a placeholder, and
+// another attribute has the URL. The URL may also be in a source element of a picture element.
 func (s *spans) source(img *html.Node) string {
 	nodes := []*html.Node{img}
 	for c := img.PrevSibling; c != nil && img.Parent.DataAtom == atom.Picture; c = c.PrevSibling {
@@ -330,8 +330,8 @@ func (s *spans) source(img *html.Node) string {
 	return ""
 }
 
-// holdsPicture reports whether a noscript element is there for a picture, beside one that a script
-// loads or with another text.
+// holdsPicture reports whether a noscript element only holds an image that replaces one loaded by a
+// script, or that has a different alternative text.
 func holdsPicture(n *html.Node) bool {
 	if n == nil || n.DataAtom != atom.Noscript {
 		return false
@@ -346,7 +346,7 @@ func holdsPicture(n *html.Node) bool {
 	return picture
 }
 
-// box adds the box of a task.
+// box adds the checkbox of a task.
 func (s *spans) box(n *html.Node) {
 	switch {
 	case !isTask(n):

@@ -10,11 +10,11 @@ import (
 	"seine/internal/page/dom"
 )
 
-// raisedSpans are formulas, superscripts and subscripts.
+// raisedSpans adds formulas, superscripts and subscripts.
 type raisedSpans struct{ *spans }
 
-// raised adds what is raised or lowered: as HTML where it would be taken for something else
-// beside what is before it, as the exponent of a number.
+// raised adds a superscript or subscript: as HTML if it would be misread next to the preceding
+// text, such as the exponent of a number.
 func (r raisedSpans) raised(n *html.Node, depth int) {
 	if r.isPlainRaised(n) {
 		r.children(n, depth)
@@ -25,8 +25,8 @@ func (r raisedSpans) raised(n *html.Node, depth int) {
 	r.push(span{kind: spanRaw, text: "</" + n.Data + ">"})
 }
 
-// isPlainRaised says whether the text of a raised element is clear without its position, or empty:
-// the ending of an ordinal, a sign, a reference, an index of a letter.
+// isPlainRaised reports whether the text of a raised element is clear without its position, or
+// empty: the ending of an ordinal, a sign, a reference, an index of a letter.
 func (r raisedSpans) isPlainRaised(n *html.Node) bool {
 	word, seen := false, 0
 	for w := dom.Walk(n); w.Next() && seen < 64; seen++ {
@@ -43,7 +43,7 @@ func (r raisedSpans) isPlainRaised(n *html.Node) bool {
 	return !word || n.DataAtom == atom.Sub && !unicode.IsNumber(r.before(len(r.list)))
 }
 
-// isEnding says whether a raised text is the ending of an ordinal or an abbreviation.
+// isEnding reports whether a raised text is the ending of an ordinal or an abbreviation.
 func isEnding(s string) bool {
 	switch s {
 	case "st", "nd", "rd", "th", "er", "re", "e", "ème", "o", "a", "TM", "tm", "SM", "R", "C":
@@ -52,7 +52,7 @@ func isEnding(s string) bool {
 	return false
 }
 
-// formula adds a formula. In a cell, a bar would end that.
+// formula adds a formula. In a cell it escapes bars.
 func (r raisedSpans) formula(tex string, display bool) {
 	text := dollars(tex, display)
 	if r.cell {
@@ -82,6 +82,6 @@ func (r raisedSpans) items(n *html.Node, depth int) {
 			}
 		}
 		r.collect(c, depth+1)
-		r.mark = "" // of an item without a word
+		r.mark = "" // if the item had no word
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"seine/internal/page/dom"
 )
 
-// table writes a table as one if it is a table of data, else cell by cell.
+// table writes a data table as a table, and any other table cell by cell.
 func (r *renderer) table(n *html.Node, depth int) {
 	g := readGrid(n)
 	if g == nil {
@@ -38,8 +38,7 @@ func (r *renderer) table(n *html.Node, depth int) {
 	r.out.endBlock()
 }
 
-// row writes a row with at least so many cells. Rows may have fewer than the
-// table.
+// row writes a row with at least this many cells. Rows may have fewer cells than the table.
 func (r *renderer) row(row gridRow, least, depth int) {
 	r.out.text("|")
 	for i := range max(least, len(row)) {
@@ -56,7 +55,7 @@ func (r *renderer) row(row gridRow, least, depth int) {
 	}
 }
 
-// cells writes a table that is only layout: what is in its cells, one after the other.
+// cells writes a layout table: the content of its cells, one after the other.
 func (r *renderer) cells(n *html.Node, depth int) {
 	for c := n.FirstChild; c != nil && !r.out.full(); c = c.NextSibling {
 		switch c.DataAtom {
@@ -74,7 +73,7 @@ func (r *renderer) cells(n *html.Node, depth int) {
 	}
 }
 
-// gridRow is the cells of a row; nil where another spans.
+// gridRow is the cells of a row; nil for positions that another cell spans.
 type gridRow []*html.Node
 
 // grid is a table of data.
@@ -83,13 +82,13 @@ type grid struct {
 	rows    []gridRow
 	columns int
 
-	spans  [maxColumns]int // rows that the cell above still takes, by column
-	blocks bool            // there are lists or code in its cells
+	spans  [maxColumns]int // rows that the cell above still spans, by column
+	blocks bool            // its cells contain lists or code
 }
 
-// readGrid reads a table. It returns nil for one that Markdown cannot show, or
-// that is there for the layout: of one row or column, with a table, a heading or
-// code of several lines in it, or without headings of its columns and with lists or code.
+// readGrid reads a table. It returns nil for one that Markdown cannot express, or that is only
+// layout: with one row or column, with a table, a heading or multi-line code in it, or with lists
+// or code but without column headings.
 func readGrid(n *html.Node) *grid {
 	if role := dom.Attribute(n, "role"); role == "presentation" || role == "none" {
 		return nil
@@ -103,7 +102,7 @@ func readGrid(n *html.Node) *grid {
 				return nil
 			}
 		case w.Node.DataAtom == atom.Tbody, w.Node.DataAtom == atom.Thead, w.Node.DataAtom == atom.Tfoot:
-			clear(g.spans[:]) // no cell spans groups of rows
+			clear(g.spans[:]) // cells do not span row groups
 		case w.Node.DataAtom == atom.Caption:
 			g.caption = w.Node
 			w.Skip()
@@ -142,7 +141,7 @@ func (g *grid) readRow(tr *html.Node) bool {
 			continue
 		}
 		across, down := spanOf(c, "colspan"), spanOf(c, "rowspan")
-		if strings.TrimSpace(dom.Attribute(c, "rowspan")) == "0" { // to the end of the group of rows
+		if strings.TrimSpace(dom.Attribute(c, "rowspan")) == "0" { // up to the end of the row group
 			down = maxSpan
 		}
 		if len(row)+across > maxColumns {
@@ -165,7 +164,7 @@ func (g *grid) readRow(tr *html.Node) bool {
 	return true
 }
 
-// fill adds the columns that cells above take.
+// fill adds the columns that cells above span.
 func (g *grid) fill(row *gridRow) {
 	for len(*row) < maxColumns && g.spans[len(*row)] > 0 {
 		g.spans[len(*row)]--
@@ -181,7 +180,7 @@ func spanOf(n *html.Node, name string) int {
 	return min(max(v, 1), maxSpan)
 }
 
-// isHead says whether a row is one of headings.
+// isHead reports whether a row has headings.
 func (row gridRow) isHead() bool {
 	for _, c := range row {
 		if c != nil && c.DataAtom != atom.Th {
@@ -191,7 +190,7 @@ func (row gridRow) isHead() bool {
 	return true
 }
 
-// align returns the rule under the heading of a column.
+// align returns the rule below the heading of a column.
 func (row gridRow) align(i int) string {
 	if i >= len(row) || row[i] == nil {
 		return " --- "

@@ -12,19 +12,19 @@ import (
 	"seine/internal/page/dom"
 )
 
-// Text returns the text of a node as package htmlpage folds it: one space
-// inside a block, one newline between blocks, nothing at either end. Scripts,
-// styles, templates, and elements for browsers without a feature have no text.
-// A formula is TeX, and a reading of ruby text is in parentheses.
+// Text returns the text of a node with whitespace folded as in package htmlpage: one space inside a
+// block, one newline between blocks, nothing at either end. Scripts, styles, templates, and
+// elements for browsers without a feature have no text. A formula is TeX, and a reading of ruby
+// text is in parentheses.
 func Text(n *html.Node) string {
 	f := folder{formulas: true}
 	f.node(n)
 	return f.b.String()
 }
 
-// TextOf is Text for rules: formulas are as they are written, and n itself has text even if it is
-// a script. raised, if not empty, separates digits from raised or small ones behind them, such
-// as the cents of a price in 12<sup>99</sup>.
+// TextOf is Text for rules: formulas are unchanged, and n itself has text even if it is a script.
+// raised, if not empty, separates digits from raised or small digits after them, such as the cents
+// of a price in 12<sup>99</sup>.
 func TextOf(n *html.Node, raised string) string {
 	f := folder{raised: raised}
 	f.node(n)
@@ -53,10 +53,11 @@ func (f *folder) node(n *html.Node) {
 	}
 }
 
-// parentheses are the signs before a reading of ruby text, and after it.
+// parentheses are the characters before (false) and after (true) a reading of ruby text.
 var parentheses = map[bool]string{false: "(", true: ")"}
 
-// isReading reports whether an element is a reading of ruby text that has no parentheses: no rp element before it.
+// isReading reports whether an element is a reading of ruby text without parentheses, that is,
+// without an rp element before it.
 func isReading(n *html.Node) bool {
 	if n.DataAtom != atom.Rt || n.FirstChild == nil {
 		return false
@@ -84,7 +85,7 @@ func (f *folder) raise(n *html.Node) {
 	}
 }
 
-// formula writes an element as Markdown has it, if it is a formula, and reports whether it is.
+// formula writes an element in the form of Markdown if it is a formula, and reports whether it is.
 func (f *folder) formula(n *html.Node) bool {
 	tex, display, ok := formula(n)
 	if !ok {
@@ -100,8 +101,7 @@ func (f *folder) formula(n *html.Node) bool {
 	return true
 }
 
-// isSilent says whether an element shows nothing of its text, or nothing that
-// it has in the tree.
+// isSilent reports whether an element does not show its text.
 func isSilent(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Script:
@@ -115,7 +115,7 @@ func isSilent(n *html.Node) bool {
 	return false
 }
 
-// gap is what separates the text written so far from the next word.
+// gap is the separator between the text written so far and the next word.
 type gap uint8
 
 const (
@@ -136,8 +136,8 @@ func gapOf(n *html.Node) gap {
 
 func isCell(n *html.Node) bool { return n.DataAtom == atom.Td || n.DataAtom == atom.Th }
 
-// isBlock says whether an element starts a line: those whose default style is
-// display block, list-item or any of tables (HTML standard, section 15.3).
+// isBlock reports whether an element starts a line: those whose default style is display block,
+// list-item or any of tables (HTML standard, section 15.3).
 func isBlock(n *html.Node) bool {
 	if n.Type != html.ElementNode {
 		return false
@@ -165,8 +165,8 @@ type folder struct {
 	raised   string
 }
 
-// write adds text. ASCII whitespace and the no-break space fold; NUL is dropped, and so is what
-// only says where a word may be broken.
+// write adds text. It folds ASCII whitespace and the no-break space, and drops NUL and characters
+// that only mark possible word breaks.
 func (f *folder) write(s string) {
 	for word, space := range wordsOf(s) {
 		f.put(word)
@@ -213,8 +213,8 @@ func (f *folder) put(run string) {
 	f.b.WriteString(run)
 }
 
-// spaceAt returns how many bytes at s[i] are no part of a word, and whether
-// they set words apart.
+// spaceAt returns the number of bytes at s[i] that are not part of a word, and whether they
+// separate words.
 func spaceAt(s string, i int) (size int, space bool) {
 	switch s[i] {
 	case ' ', '\t', '\n', '\f', '\r':
@@ -234,12 +234,12 @@ func spaceAt(s string, i int) (size int, space bool) {
 	return 0, false
 }
 
-// breakAt returns the length of what only says at s[i] where a line may be broken or not, 0 if
-// there is none. In scripts without spaces, as Khmer, that tells words apart.
+// breakAt returns the length of a character at s[i] that only allows or prevents a line break, or
+// 0. In scripts without spaces, such as Khmer, such characters separate words and are kept.
 func breakAt(s string, i int) int {
 	rest := s[i:]
 	switch {
-	case strings.HasPrefix(rest, "\u2060"), strings.HasPrefix(rest, "\ufeff"): // word joiner, and what was before it
+	case strings.HasPrefix(rest, "\u2060"), strings.HasPrefix(rest, "\ufeff"): // word joiner, and its deprecated form
 		return 3
 	case strings.HasPrefix(rest, "\u200b"):
 		before, _ := utf8.DecodeLastRuneInString(s[:i])
@@ -251,6 +251,6 @@ func breakAt(s string, i int) int {
 	return 0
 }
 
-// isUnspaced says whether a letter is of a script without spaces between words: Thai, Lao,
+// isUnspaced reports whether a letter is of a script without spaces between words: Thai, Lao,
 // Tibetan, Myanmar, Khmer.
 func isUnspaced(r rune) bool { return r >= 0x0e00 && r < 0x10a0 || r >= 0x1780 && r < 0x1800 }
