@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// toUTF8 decodes a document: the decoder of the encoding, Encoding standard
-// chapters 8 to 14. Byte order marks are the caller's.
+// toUTF8 decodes a document with the decoder of the encoding: Encoding standard chapters 8 to 14.
+// The caller must have removed a byte order mark.
 func (e Encoding) toUTF8(body []byte) ([]byte, Encoding) {
 	switch e {
 	case UTF8:
@@ -24,7 +24,7 @@ func (e Encoding) toUTF8(body []byte) ([]byte, Encoding) {
 		return decodeReplacement(body), e
 	}
 	if e != iso2022JP && isASCII(body) {
-		return body, e // what is left extends ASCII
+		return body, e // all remaining encodings extend ASCII
 	}
 	switch known := e.library().(type) {
 	case *charmap.Charmap:
@@ -34,21 +34,21 @@ func (e Encoding) toUTF8(body []byte) ([]byte, Encoding) {
 	}
 }
 
-// decodeMultibyte decodes an East Asian encoding as the library does: of bytes that are no
-// character it makes as many U+FFFD as it finds fit, and no markup is lost behind them.
+// decodeMultibyte decodes an East Asian encoding as the library does. The library determines the
+// number of U+FFFD for invalid bytes, and loses no markup after them.
 func decodeMultibyte(b []byte, e encoding.Encoding) []byte {
 	if e == simplifiedchinese.GBK {
 		e = simplifiedchinese.GB18030 // section 10.1.1: GBK's decoder is gb18030's
 	}
 	out, err := e.NewDecoder().Bytes(b)
-	if err != nil { // not met: decoders replace what they cannot read
+	if err != nil { // does not happen: decoders replace invalid bytes
 		return []byte("\ufffd")
 	}
 	return out
 }
 
-// decodeUTF8 replaces what is not UTF-8, each maximal part of a character by one
-// U+FFFD (section 8.1.1).
+// decodeUTF8 replaces invalid UTF-8: each maximal part of a character becomes one U+FFFD (section
+// 8.1.1).
 func decodeUTF8(b []byte) []byte {
 	if utf8.Valid(b) {
 		return b
@@ -56,12 +56,12 @@ func decodeUTF8(b []byte) []byte {
 	return decodeMultibyte(b, unicode.UTF8)
 }
 
-// brokenLength returns how many bytes at the start of b, which is no character,
-// are the front of one.
+// brokenLength returns the number of bytes at the start of b, which is not a character, that are
+// the start of one.
 func brokenLength(b []byte) int {
 	n := 1
 	for ; n < min(len(b), utf8.UTFMax-1); n++ {
-		// A front of a character can be completed, and is not full until then.
+		// A prefix of a character can be completed, and is not a full rune until then.
 		if utf8.FullRune(b[:n+1]) {
 			break
 		}
@@ -69,8 +69,8 @@ func brokenLength(b []byte) int {
 	return n
 }
 
-// decodeReplacement does not decode: encodings by which bytes that look harmless
-// become markup are not read at all (section 14.1.1).
+// decodeReplacement does not decode: the standard rejects encodings in which harmless bytes can
+// become markup (section 14.1.1).
 func decodeReplacement(b []byte) []byte {
 	if len(b) == 0 {
 		return b
@@ -78,8 +78,7 @@ func decodeReplacement(b []byte) []byte {
 	return []byte("\ufffd")
 }
 
-// decodeSingle is the single-byte decoder (section 9.1), and that of
-// x-user-defined.
+// decodeSingle is the single-byte decoder (section 9.1), and the one of x-user-defined.
 func decodeSingle(b []byte, m *charmap.Charmap) []byte {
 	var table [256]rune
 	for c := range table {
@@ -96,8 +95,8 @@ func decodeSingle(b []byte, m *charmap.Charmap) []byte {
 	return out
 }
 
-// decodeByte corrects the library's tables, where the standard's indexes have C1
-// controls for bytes that Windows has no character for.
+// decodeByte corrects the library's tables: the standard's indexes have C1 controls for bytes that
+// are not characters in Windows.
 func decodeByte(m *charmap.Charmap, c byte) rune {
 	r := m.DecodeByte(c)
 	if r == utf8.RuneError && c < 0xa0 || c < utf8.RuneSelf {
@@ -106,10 +105,10 @@ func decodeByte(m *charmap.Charmap, c byte) rune {
 	return r
 }
 
-// library returns the library's encoding of that name.
+// library returns the library's encoding with that name.
 func (e Encoding) library() encoding.Encoding {
 	if known, err := htmlindex.Get(e.name); err == nil {
 		return known
 	}
-	return charmap.Windows1252 // not met: labelled gives no other encodings
+	return charmap.Windows1252 // does not happen: labelled returns no other encodings
 }

@@ -6,17 +6,17 @@ import (
 )
 
 const (
-	// prescanLength is how far into a page a declaration is looked for
-	// (section 13.2.3.2).
+	// prescanLength is the number of bytes of a page that are searched for a declaration (section
+	// 13.2.3.2).
 	prescanLength = 1024
 
-	// lateLength is how far it is looked for in a page that declares nothing up
-	// there. It bounds the second pass; a head longer than that is all scripts.
+	// lateLength is the number of bytes searched in a page without a declaration there. It bounds
+	// the second pass; a longer head consists of scripts.
 	lateLength = 64 << 10
 )
 
-// Decode returns an HTML page as valid UTF-8 and the encoding it was in, as the
-// package comment says. contentType is the value of its header or empty.
+// Decode returns an HTML page as valid UTF-8, and its encoding, as described in the package
+// comment. contentType is the value of its header, or empty.
 func Decode(body []byte, contentType string) ([]byte, Encoding) {
 	body, e := cutBOM(body)
 	if e == (Encoding{}) {
@@ -33,8 +33,8 @@ func Decode(body []byte, contentType string) ([]byte, Encoding) {
 	})
 }
 
-// DecodeText is Decode for text without a declaration inside: plain text, CSV,
-// JSON and the like.
+// DecodeText is Decode for text that cannot declare an encoding: plain text, CSV, JSON and the
+// like.
 func DecodeText(body []byte, contentType string) ([]byte, Encoding) {
 	body, e := cutBOM(body)
 	if e == (Encoding{}) {
@@ -46,12 +46,12 @@ func DecodeText(body []byte, contentType string) ([]byte, Encoding) {
 	return undeclared(body, nil)
 }
 
-// DecodeXML is Decode for an XML document: byte order mark, Content-Type, XML
-// declaration, else UTF-8 (RFC 7303 section 3.2, XML 1.0 section 4.3.3 and
-// appendix F). Meta elements mean nothing. The declaration stays in the text.
+// DecodeXML is Decode for an XML document: byte order mark, Content-Type, XML declaration,
+// otherwise UTF-8 (RFC 7303 section 3.2, XML 1.0 section 4.3.3 and appendix F). Meta elements have
+// no effect. The declaration stays in the text.
 //
-// A document that declares nothing and is not UTF-8 is no XML. Feeds are like
-// that; they are read as any text is.
+// A document that declares nothing and is not UTF-8 is not XML. Some feeds are like that; they are
+// read like any text.
 func DecodeXML(body []byte, contentType string) ([]byte, Encoding) {
 	body, e := cutBOM(body)
 	if e == (Encoding{}) {
@@ -66,8 +66,8 @@ func DecodeXML(body []byte, contentType string) ([]byte, Encoding) {
 	return undeclared(body, nil)
 }
 
-// undeclared decodes a document that does not say how: late looks for a
-// declaration where it takes longer, and may be nil.
+// undeclared decodes a document that does not declare its encoding. late, if not nil, is the slower
+// search for a declaration.
 func undeclared(body []byte, late func() Encoding) ([]byte, Encoding) {
 	if e := guessUTF16(body); e != (Encoding{}) {
 		return e.toUTF8(body)
@@ -89,8 +89,8 @@ func undeclared(body []byte, late func() Encoding) ([]byte, Encoding) {
 	return legacy(body).toUTF8(body)
 }
 
-// cutBOM takes the byte order mark, which is stronger than any declaration
-// (Encoding standard section 6, "BOM sniff").
+// cutBOM removes the byte order mark, which takes precedence over any declaration (Encoding
+// standard section 6, "BOM sniff").
 func cutBOM(body []byte) ([]byte, Encoding) {
 	switch {
 	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
@@ -103,8 +103,8 @@ func cutBOM(body []byte) ([]byte, Encoding) {
 	return body, Encoding{}
 }
 
-// minUTF16 is the shortest text, in bytes, that is taken for UTF-16 by its zero
-// bytes. Shorter ones may be something else with a few of them.
+// minUTF16 is the minimum length, in bytes, of a text that is recognised as UTF-16 by its zero
+// bytes. Shorter texts with a few of them may be something else.
 const minUTF16 = 16
 
 // guessUTF16 recognises ASCII characters in UTF-16 without a byte order mark.
@@ -113,7 +113,7 @@ func guessUTF16(body []byte) Encoding {
 	if len(head) < minUTF16 || head[0] != 0 && head[1] != 0 {
 		return Encoding{}
 	}
-	zero := 0 // where the zero of each pair is
+	zero := 0 // position of the zero byte in each pair
 	if head[0] != 0 {
 		zero = 1
 	}

@@ -12,12 +12,11 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// Encoding is one of the encodings of the Encoding standard. The zero value is
-// none: it has no name and otherwise does as UTF-8 does. Encodings compare
-// equal if they are the same.
+// Encoding is one of the encodings of the Encoding standard. The zero value is no encoding: it has
+// no name and otherwise behaves like UTF-8. Encodings compare equal if they are the same.
 type Encoding struct{ name string }
 
-// The encodings that algorithms single out.
+// Encodings that algorithms treat specially.
 var (
 	UTF8        = Encoding{"utf-8"}
 	UTF16BE     = Encoding{"utf-16be"}
@@ -35,13 +34,12 @@ func (e Encoding) Name() string { return e.name }
 // String returns the name.
 func (e Encoding) String() string { return e.name }
 
-// maxLabel bounds what is looked up; the longest label has 19 bytes
+// maxLabel bounds the labels that are looked up; the longest one has 19 bytes
 // (cseucpkdfmtjapanese).
 const maxLabel = 32
 
-// labelled returns the encoding that a label, such as "latin1", stands for: "get
-// an encoding" of the Encoding standard, section 4.2; the zero value if there is none.
-// Case and ASCII whitespace around the label do not count.
+// labelled returns the encoding for a label such as "latin1", or the zero value: "get an encoding"
+// of the Encoding standard, section 4.2. It ignores case, and ASCII whitespace around the label.
 func labelled(label []byte) Encoding {
 	label = bytes.Trim(label, asciiSpace)
 	if len(label) == 0 || len(label) > maxLabel {
@@ -69,8 +67,9 @@ func labelled(label []byte) Encoding {
 	return Encoding{name}
 }
 
-// otherLabel returns the label of the standard for a label with other hyphens, such as "euc_kr", for the
-// number of a Windows code page, such as "cp936", or for the name of another program; "" if there is none.
+// otherLabel returns the label of the standard for a label with other hyphens, such as "euc_kr",
+// for the number of a Windows code page, such as "cp936", or for the name in another program. It
+// returns "" if there is none.
 func otherLabel(label string) string {
 	plain := squeeze.Replace(strings.ToLower(label))
 	if m := codePage().FindStringSubmatch(plain); m != nil {
@@ -94,9 +93,9 @@ var (
 	}
 )
 
-// declared is what a declaration that was read as ASCII can mean: not UTF-16,
-// in which it would look otherwise, and x-user-defined is for scripts, which see
-// the bytes by it (section 13.2.3.2, prescan).
+// declared returns the encoding that a declaration means if it was read as ASCII. It cannot mean
+// UTF-16, which would look different, or x-user-defined, with which scripts read bytes (section
+// 13.2.3.2, prescan).
 func (e Encoding) declared() Encoding {
 	switch e {
 	case UTF16BE, UTF16LE:

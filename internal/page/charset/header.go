@@ -7,14 +7,14 @@ import (
 	"seine/internal/page/mediatype"
 )
 
-// fromHeader returns the encoding of a Content-Type header's charset parameter,
-// if it is a known one.
+// fromHeader returns the encoding of a Content-Type header's charset parameter, or the zero value
+// if it is unknown.
 func fromHeader(contentType string) Encoding {
 	return labelled([]byte(mediatype.Charset(contentType)))
 }
 
-// fromContent extracts the encoding from a meta element's content attribute
-// (section 2.5.3). An unclosed quote means there is none.
+// fromContent extracts the encoding from a meta element's content attribute (section 2.5.3). With
+// an unclosed quote there is none.
 func fromContent(b []byte) Encoding {
 	const key = "charset"
 	for i := 0; i+len(key) <= len(b); i++ {

@@ -11,17 +11,19 @@ import (
 	"seine/internal/page/language"
 )
 
-// Bounds of the evidence for an encoding, found with the texts of TestLegacyDetected and TestWesternStays.
+// Thresholds of the evidence for an encoding, determined with the texts of TestLegacyDetected and
+// TestWesternStays.
 const (
 	sampleLength  = 4 << 10  // bytes of text in a sample, which take about 2 ms
 	sampleSearch  = 64 << 10 // bytes of markup that are searched for a sample
-	minHigh       = 6        // bytes above ASCII in a text of another script than Latin
-	minDense      = 0.6      // of these, the part that follows another within two bytes
-	minConfidence = 0.5      // of the library
+	minHigh       = 6        // bytes above ASCII in a text of a non-Latin script
+	minDense      = 0.6      // share of these that follow another within two bytes
+	minConfidence = 0.5      // reported by the library
 )
 
-// mostlyUTF8 reports whether all of a text is UTF-8, or nearly all: there are two good characters beyond ASCII for each
-// broken one, or at least one if only one is broken, as at the end of a fetch that was cut short.
+// mostlyUTF8 reports whether a text is entirely or nearly UTF-8: it has two valid characters beyond
+// ASCII for each broken one, or at least one if only one is broken, as at the end of a truncated
+// fetch.
 func mostlyUTF8(b []byte) bool {
 	good, broken := 0, 0
 	for len(b) > 0 {
@@ -42,14 +44,14 @@ var byLanguage = []struct{ name, languages string }{
 	{"windows-1256", "ar fa ur"}, {"windows-1254", "tr"}, {"windows-1257", "et lv lt"}, {"windows-1250", "pl cs sk hu hr sl ro"},
 }
 
-// legacy guesses the encoding of text that declares none and is neither ASCII nor UTF-8: windows-1252 without strong
-// evidence of another.
+// legacy guesses the encoding of text that declares none and is neither ASCII nor UTF-8. It returns
+// windows-1252 unless there is strong evidence of another.
 func legacy(body []byte) Encoding {
 	sample := textSample(body)
 	if e := otherScript(sample); e != (Encoding{}) {
 		return e
 	}
-	western := languageIn(Windows1252, sample) // many of the commonest words are ASCII
+	western := languageIn(Windows1252, sample) // many of the most common words are ASCII
 	for _, e := range byLanguage {
 		known := western == "" || strings.Contains(e.languages, western)
 		if lang := languageIn(Encoding{e.name}, sample); known && lang != "" && strings.Contains(e.languages, lang) {
@@ -67,7 +69,7 @@ func languageIn(e Encoding, sample []byte) string {
 // detectable are the encodings that the library detects reliably.
 const detectable = " gbk gb18030 big5 shift_jis euc-jp euc-kr windows-1251 koi8-r koi8-u iso-8859-5 ibm866 windows-1253 iso-8859-7 windows-1255 iso-8859-8 windows-874 "
 
-// otherScript guesses an encoding whose letters are not Latin.
+// otherScript guesses an encoding with non-Latin letters.
 func otherScript(sample []byte) Encoding {
 	if !isDense(sample) {
 		return Encoding{}
@@ -86,13 +88,14 @@ func otherScript(sample []byte) Encoding {
 	return e
 }
 
-// isClean reports whether all of a text is in an encoding, except for one character that may be cut.
+// isClean reports whether a text is valid in an encoding, except for one character that may be
+// truncated.
 func isClean(e Encoding, text []byte) bool {
 	decoded, _ := e.toUTF8(text)
 	return bytes.Count(decoded, []byte("\ufffd")) <= 1
 }
 
-// isDense reports whether letters above ASCII stand side by side, as those of other scripts do.
+// isDense reports whether letters above ASCII are adjacent, as in non-Latin scripts.
 func isDense(sample []byte) bool {
 	high, dense, last := 0, 0, -3
 	for i, c := range sample {

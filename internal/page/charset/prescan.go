@@ -8,10 +8,9 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// prescan looks for a declaration in the front of an HTML page: "prescan a byte
-// stream to determine its encoding", section 13.2.3.2. The standard's algorithm
-// takes what is in a script or a title for markup; with skipRaw it is skipped,
-// for a search that goes beyond the 1,024 bytes of the standard.
+// prescan searches for a declaration at the start of an HTML page: "prescan a byte stream to
+// determine its encoding", section 13.2.3.2. The standard's algorithm reads the content of scripts
+// and titles as markup. skipRaw skips it, for a search beyond the 1,024 bytes of the standard.
 func prescan(b []byte, skipRaw bool) Encoding {
 	if e := utf16XML(b, "<?x"); e != (Encoding{}) {
 		return e
@@ -19,7 +18,7 @@ func prescan(b []byte, skipRaw bool) Encoding {
 	z := html.NewTokenizer(bytes.NewReader(b))
 	for {
 		switch z.Next() {
-		case html.ErrorToken: // a tag that the page ends in is none
+		case html.ErrorToken: // an unfinished tag at the end does not count
 			return bogoXML(b)
 		case html.StartTagToken, html.SelfClosingTagToken:
 			if name, more := z.TagName(); more && string(name) == "meta" {
@@ -35,10 +34,10 @@ func prescan(b []byte, skipRaw bool) Encoding {
 	}
 }
 
-// readMeta reads the attributes of a meta element and returns the encoding it
-// declares, if it does.
+// readMeta reads the attributes of a meta element and returns the encoding that it declares, or the
+// zero value.
 func readMeta(z *html.Tokenizer) Encoding {
-	var charset, content, equiv []byte // of each name the first counts
+	var charset, content, equiv []byte // if an attribute repeats, the first one counts
 	for more := true; more; {
 		var name, value []byte
 		name, value, more = z.TagAttr()

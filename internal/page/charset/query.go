@@ -13,7 +13,7 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// Reencodes reports whether Query differs from what it does for UTF-8.
+// Reencodes reports whether Query has a different result than for UTF-8.
 func (e Encoding) Reencodes() bool {
 	switch e {
 	case Encoding{}, UTF8, UTF16BE, UTF16LE, replacement:
@@ -22,15 +22,14 @@ func (e Encoding) Reencodes() bool {
 	return true
 }
 
-// Query encodes the query of an http or https URL, without its "?" and without
-// a fragment, as a browser does in a document of this encoding: "percent-encode
-// after encoding" with the special-query percent-encode set (URL standard
-// sections 1.3 and 4.4). A character that the encoding does not have becomes
-// "%26%23", its number and "%3B". UTF-16 and replacement encode as UTF-8
-// (Encoding standard section 4.3).
+// Query encodes the query of an http or https URL, without its "?" and fragment, as a browser does
+// in a document of this encoding: "percent-encode after encoding" with the special-query
+// percent-encode set (URL standard sections 1.3 and 4.4). A character that the encoding lacks
+// becomes "%26%23", its number and "%3B". UTF-16 and replacement encode as UTF-8 (Encoding standard
+// section 4.3).
 //
-// Escapes are left as they are; so are tab, CR and LF, which the URL parser
-// removes. What is not UTF-8 in q counts as U+FFFD.
+// Escapes stay unchanged, as do tab, CR and LF, which the URL parser removes. Invalid UTF-8 in q
+// counts as U+FFFD.
 func (e Encoding) Query(q string) string {
 	if !needsEscape(q) {
 		return q
@@ -79,7 +78,7 @@ func (e *queryEncoder) canEncode(r []byte) bool {
 	return err == nil
 }
 
-// appendText appends a text, all of which the encoding has.
+// appendText appends a text whose characters are all in the encoding.
 func (e *queryEncoder) appendText(out, text []byte) []byte {
 	e.Reset()
 	for {
@@ -93,8 +92,7 @@ func (e *queryEncoder) appendText(out, text []byte) []byte {
 	}
 }
 
-// Reference applies Query to the query of a link as it is written, relative or
-// not.
+// Reference applies Query to the query of a link as written, absolute or relative.
 func (e Encoding) Reference(ref string) string {
 	if !e.Reencodes() || isASCII([]byte(ref)) { // weburl does the same for ASCII
 		return ref
@@ -123,8 +121,8 @@ func needsEscape(q string) bool {
 	return false
 }
 
-// inQuerySet reports membership of the special-query percent-encode set, without
-// what the URL parser removes.
+// inQuerySet reports whether a byte is in the special-query percent-encode set, except those that
+// the URL parser removes.
 func inQuerySet(c byte) bool {
 	switch c {
 	case '\t', '\n', '\r':

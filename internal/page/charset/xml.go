@@ -2,8 +2,8 @@ package charset
 
 import "bytes"
 
-// bogoXML returns the encoding of an XML declaration at the start of an HTML
-// page: "get an XML encoding" of section 13.2.3.2.
+// bogoXML returns the encoding of an XML declaration at the start of an HTML page: "get an XML
+// encoding" of section 13.2.3.2.
 func bogoXML(b []byte) Encoding {
 	if !bytes.HasPrefix(b, []byte("<?xml")) {
 		return Encoding{}
@@ -35,9 +35,9 @@ func skipControls(b []byte) []byte {
 	return bytes.TrimLeftFunc(b, func(r rune) bool { return r <= ' ' })
 }
 
-// fromXMLDeclaration reads the start of an XML document without a byte order
-// mark (XML 1.0 appendix F.1). UCS-4 and EBCDIC are no encodings of the web
-// (Encoding standard section 4.2), so their patterns are not looked for.
+// fromXMLDeclaration reads the start of an XML document without a byte order mark (XML 1.0 appendix
+// F.1). UCS-4 and EBCDIC are not encodings of the web (Encoding standard section 4.2), so it does
+// not check their patterns.
 func fromXMLDeclaration(b []byte) Encoding {
 	if e := utf16XML(b, "<?"); e != (Encoding{}) {
 		return e

@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// Class is a kind of document, by who can read it.
+// Class is a kind of document, by the software that can read it.
 type Class uint8
 
-// The classes. A feed or a sitemap is known by its root element or by its declared
-// type; XML that is neither is XML.
+// The classes. A feed or a sitemap is recognised by its root element or its declared type; other
+// XML is XML.
 const (
 	Other   Class = iota
 	HTML          // and XHTML
-	XML           // without a class
+	XML           // of no other class
 	Feed          // RSS, Atom, JSON Feed
-	Sitemap       // or an index of sitemaps, as XML
+	Sitemap       // or a sitemap index, in XML
 	JSON
 	NDJSON // a JSON value on each line
-	CSV    // or values separated by tabs
-	Text   // for people to read
+	CSV    // or tab-separated values
+	Text   // for human readers
 	PDF
-	Office // and books: DOCX, XLSX, PPTX, ODT, EPUB, RTF and their kin
+	Office // and books: DOCX, XLSX, PPTX, ODT, EPUB, RTF and similar formats
 	Image
 	Audio
 	Video
@@ -40,13 +40,13 @@ func (c Class) String() string {
 	return classNames[Other]
 }
 
-// binary says that what is of this class is no text.
+// binary reports whether documents of the class are not text.
 func (c Class) binary() bool { return c >= PDF }
 
-// markup says that what is of this class begins with "<".
+// markup reports whether documents of the class begin with "<".
 func (c Class) markup() bool { return c >= HTML && c <= Sitemap }
 
-// classes of types whose name does not show it, without the "x-" of unregistered names.
+// classes maps types whose name does not show their class, without the "x-" of unregistered names.
 var classes = classesByName(map[Class]string{
 	HTML:   "text/html application/xhtml+xml",
 	XML:    "text/xml application/xml",
@@ -64,7 +64,8 @@ var classes = classesByName(map[Class]string{
 		"application/java-archive application/lzip application/vnd.ms-cab-compressed",
 })
 
-// officeMedia are the types of office files and books. The first ones of Microsoft are sent for the later ones, too.
+// officeMedia are the types of office files and books. Microsoft's older types are also sent for
+// the newer formats.
 var officeMedia = []string{
 	"application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 	"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
@@ -88,7 +89,7 @@ func registered(media string) string { return strings.Replace(media, "/x-", "/",
 
 // classOf returns the class of a type in lower case.
 func classOf(media string) Class {
-	if media == "text/html" { // most are
+	if media == "text/html" { // the most common type
 		return HTML
 	}
 	if c, ok := classes[registered(media)]; ok {
@@ -112,8 +113,8 @@ func classOf(media string) Class {
 	return Other
 }
 
-// generic says that a declared type counts as none: those of the standard (section 7),
-// and those that only ask a browser to save the body.
+// generic reports whether a declared type counts as unknown: those of the standard (section 7), and
+// those that only make a browser save the body.
 func generic(media string) bool {
 	switch media {
 	case mediaOctets, "binary/octet-stream", "application/binary", "application/x-binary",
@@ -124,13 +125,13 @@ func generic(media string) bool {
 	return Undefined(media)
 }
 
-// Undefined reports whether a type that [Declared] returned says nothing of a body, so
-// that browsers look at its bytes (section 7 of the standard).
+// Undefined reports whether a type that [Declared] returned says nothing about a body, so that
+// browsers check its bytes (section 7 of the standard).
 func Undefined(media string) bool {
 	return media == "" || media == "unknown/unknown" || media == "application/unknown" || media == "*/*"
 }
 
-// aliases of types of images and archives, which are compared by name.
+// aliases maps types of images and archives, which are compared by name, to their canonical form.
 var aliases = map[string]string{
 	"image/jpg":                  "image/jpeg",
 	"image/pjpeg":                "image/jpeg",
@@ -148,7 +149,7 @@ var aliases = map[string]string{
 	"application/gtar":           "application/tar",
 }
 
-// same says that two names are of one type.
+// same reports whether two names are of one type.
 func same(a, b string) bool { return canonical(a) == canonical(b) }
 
 func canonical(media string) string {

@@ -5,17 +5,17 @@ import (
 	"unicode"
 )
 
-// Declared returns the type a Content-Type names, in lower case and without its
-// parameters; "" if it names none. It is lenient: parameters may be malformed or
-// lack their semicolon, the type may be in quotes, and of several the last that is
-// one counts, as "extract a MIME type" of the Fetch standard has it.
+// Declared returns the type in a Content-Type, in lower case and without parameters, or "" if there
+// is none. It is lenient: parameters may be malformed or lack their semicolon, the type may be in
+// quotes, and if there are several types, the last valid one counts, as in "extract a MIME type" of
+// the Fetch standard.
 func Declared(contentType string) string {
 	media, _ := read(contentType)
 	return media
 }
 
-// Charset returns the charset parameter of a Content-Type, "" if it has none. Of several types
-// the last counts, and inherits the parameter from one of the same type before it.
+// Charset returns the charset parameter of a Content-Type, or "". If there are several types, the
+// last one counts, and inherits the parameter from an earlier one of the same type.
 func Charset(contentType string) string {
 	_, charset := read(contentType)
 	return charset
@@ -54,8 +54,8 @@ func charsetOf(field string) string {
 	}
 }
 
-// CutField cuts a list of values, such as types, at its first comma that is not in quotes ("get, decode, and split" of the
-// Fetch standard). A quote that is not closed reaches to the end.
+// CutField cuts a list of values, such as types, at its first comma outside quotes ("get, decode,
+// and split" of the Fetch standard). An unclosed quote extends to the end.
 func CutField(s string) (field, rest string) {
 	if strings.IndexByte(s, ',') < 0 {
 		return s, ""
@@ -87,8 +87,8 @@ func typeOf(s string) string {
 	return strings.ToLower(s)
 }
 
-// CutParameter cuts a parameter whose ";" is gone off s (RFC 8288, appendix B.3). Space between the name and
-// "=", which HTTP has not but Link headers may, is left in the name.
+// CutParameter cuts a parameter, after its ";", off s (RFC 8288, appendix B.3). Space between the
+// name and "=", which Link headers may have and HTTP does not allow, is left in the name.
 func CutParameter(s string) (name, value, rest string) {
 	s = strings.TrimLeft(s, space)
 	end := strings.IndexAny(s, "=;,")
@@ -111,8 +111,8 @@ func CutParameter(s string) (name, value, rest string) {
 
 const space = " \t\r\n"
 
-// cutQuoted cuts a quoted string off s, whose opening quote is gone, and returns it without its backslashes (RFC 9110,
-// section 5.6.4). The closing quote may be missing.
+// cutQuoted cuts a quoted string, after its opening quote, off s, and returns it without its
+// backslashes (RFC 9110, section 5.6.4). The closing quote may be missing.
 func cutQuoted(s string) (value, rest string) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -139,8 +139,8 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// apacheBug says that a header is one of those that servers sent for whatever they
-// did not know (section 5.1 of the standard).
+// apacheBug reports whether a header is one that servers sent for unknown content (section 5.1 of
+// the standard).
 func apacheBug(contentType string) bool {
 	switch contentType {
 	case "text/plain", "text/plain; charset=ISO-8859-1", "text/plain; charset=iso-8859-1", "text/plain; charset=UTF-8":

@@ -7,11 +7,11 @@ import (
 	"io"
 )
 
-// jsonFeed is in the version of every JSON Feed (jsonfeed.org/version/1.1).
+// jsonFeed is part of the version of every JSON Feed (jsonfeed.org/version/1.1).
 var jsonFeed = []byte("https://jsonfeed.org/version/")
 
-// findJSON says what begins with a brace or a bracket. What is declared as JSON is
-// only looked through for the version of a feed.
+// findJSON classifies a body that begins with a brace or a bracket. If JSON is declared, it only
+// checks for the version of a feed.
 func findJSON(start []byte, cut bool, declared Class) finding {
 	feed := start[0] == '{' && (bytes.Contains(start, jsonFeed) || bytes.Contains(start, []byte(`https:\/\/jsonfeed.org\/version\/`)))
 	if declared == JSON || declared == NDJSON || declared == Feed && feed {
@@ -34,12 +34,11 @@ func findJSON(start []byte, cut bool, declared Class) finding {
 	return finding{mediaJSON, JSON}
 }
 
-// jsonValues counts the values at the top, one that breaks off where the head is
-// cut among them, and says whether each is on a separate line. It is not ok if
-// there is anything else; and if there is but a bracket, which texts begin with
-// too.
+// jsonValues counts the top-level values, including one that is truncated at the end of the head,
+// and reports whether each is on a separate line. ok is false if there is other text, or only a
+// bracket, with which texts may begin too.
 func jsonValues(head []byte, cut bool) (values int, lines, ok bool) {
-	d := json.NewDecoder(bytes.NewReader(head)) //nolint:forbidigo // into no struct
+	d := json.NewDecoder(bytes.NewReader(head)) //nolint:forbidigo // not decoded into a struct
 	depth, tokens, last := 0, 0, int64(0)
 	lines = true
 	for {

@@ -7,7 +7,7 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// findMarkup says what begins with "<": by its root element, or as HTML by the
+// findMarkup classifies a body that begins with "<": by its root element, or as HTML by the
 // elements that pages begin with.
 func findMarkup(start []byte, declared Class) finding {
 	prolog := bytes.HasPrefix(start, []byte("<?xml"))
@@ -40,7 +40,7 @@ func findMarkup(start []byte, declared Class) finding {
 	switch {
 	case prolog || r.doctype:
 		return finding{mediaXML, XML}
-	case pageElement(r.name) && declared != XML: // where any name may be an element's
+	case pageElement(r.name) && declared != XML: // in XML any element may have these names
 		return finding{mediaHTML, HTML}
 	case declared == Other && bytes.Contains(r.tag, []byte("xmlns")):
 		return finding{mediaXML, XML}
@@ -55,19 +55,19 @@ func unfinished(prolog bool) finding {
 	return finding{}
 }
 
-// namesAtom knows Atom 1.0 (RFC 4287, section 2) and 0.3.
+// namesAtom reports whether b has the namespace of Atom 1.0 (RFC 4287, section 2) or 0.3.
 func namesAtom(b []byte) bool {
 	b = bytes.ToLower(b)
 	return bytes.Contains(b, []byte("://www.w3.org/2005/atom")) || bytes.Contains(b, []byte("://purl.org/atom/"))
 }
 
-// namesRSS knows RSS 1.0 and 0.90, which are RDF.
+// namesRSS reports whether b has the namespace of RSS 1.0 or 0.90, which are RDF.
 func namesRSS(b []byte) bool {
 	return bytes.Contains(b, []byte("://purl.org/rss/1.0")) || bytes.Contains(b, []byte(".netscape.com/rdf/simple/0.9/"))
 }
 
-// pageElement says that an element is one by which the standard knows HTML
-// (section 7.1), or one of those that pages begin with who leave out the first.
+// pageElement reports whether an element is one by which the standard recognises HTML (section
+// 7.1), or one with which pages begin that omit the usual first elements.
 func pageElement(name []byte) bool {
 	switch strings.ToLower(string(name)) {
 	case "head", "script", "iframe", "h1", "div", "font", "table", "a", "style", "title", "b", "body", "br", "p",
@@ -79,14 +79,14 @@ func pageElement(name []byte) bool {
 
 // root is the first element of a document.
 type root struct {
-	name    []byte // with its prefix
+	name    []byte // including its prefix
 	tag     []byte // from the name to the end of the tag
-	after   []byte // what follows
-	doctype bool   // it has a document type
+	after   []byte // text that follows
+	doctype bool   // the document has a document type
 }
 
-// local is the name without a prefix, in lower case. It is "!html" for a document
-// type of HTML that is not XHTML's.
+// local returns the name without a prefix, in lower case. It is "!html" for a document type of HTML
+// other than XHTML's.
 func (r root) local() string {
 	name := r.name
 	if i := bytes.LastIndexByte(name, ':'); i >= 0 {
@@ -95,8 +95,8 @@ func (r root) local() string {
 	return strings.ToLower(string(name))
 }
 
-// rootOf looks for the first element after declarations, comments and the document
-// type. It has no name if it does not come.
+// rootOf returns the first element after declarations, comments and the document type. It has no
+// name if there is none.
 func rootOf(b []byte) root {
 	var r root
 	for {
@@ -133,7 +133,7 @@ func (r root) element(b []byte) root {
 	return r
 }
 
-// plainHTML says that a document type is of HTML and names no identifier of XHTML.
+// plainHTML reports whether a document type is HTML and has no identifier of XHTML.
 func plainHTML(b []byte) bool {
 	name := trimLeft(b[len("<!doctype"):])
 	if !ascii.HasPrefix(name, "html") || len(name) > 4 && isName(name[4]) {
@@ -143,7 +143,7 @@ func plainHTML(b []byte) bool {
 	return end < 0 || !bytes.Contains(name[:end], []byte("XHTML"))
 }
 
-// afterDoctype skips a document type, with its declarations if it has some.
+// afterDoctype skips a document type, including its declarations, if any.
 func afterDoctype(b []byte) []byte {
 	end, open := bytes.IndexByte(b, '>'), bytes.IndexByte(b, '[')
 	if open >= 0 && open < end {
@@ -152,7 +152,7 @@ func afterDoctype(b []byte) []byte {
 	return after(b, ">")
 }
 
-// after returns what follows end, nothing if it does not come.
+// after returns the text after end, or nothing if end is missing.
 func after(b []byte, end string) []byte {
 	_, rest, _ := bytes.Cut(b, []byte(end))
 	return rest

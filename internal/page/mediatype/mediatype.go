@@ -15,30 +15,30 @@ const (
 	mediaOctets   = "application/octet-stream"
 )
 
-// Type is what a body is.
+// Type is the type of a body.
 type Type struct {
-	// Media is the type it is taken for, in lower case, without parameters.
+	// Media is the effective type, in lower case, without parameters.
 	Media string
-	// Class is the class of it, from the root element too if it is XML.
+	// Class is the class of Media. For XML it also depends on the root element.
 	Class Class
-	// Declared is the type of the header, "" if it names none.
+	// Declared is the type of the header, or "".
 	Declared string
-	// Sniffed is what the bytes say if that differs from what is declared, or if
-	// nothing is; "" otherwise and if they say nothing.
+	// Sniffed is the type according to the bytes, if it differs from the declared type or if none
+	// is declared; otherwise, and if the bytes are inconclusive, it is "".
 	Sniffed string
-	// Mismatch says that a type is declared and the bytes are something else.
-	// With nosniff, and with text/plain, Media is what is declared all the same.
+	// Mismatch is set if a type is declared and the bytes are something else. With nosniff, and for
+	// text/plain, Media is the declared type nevertheless.
 	Mismatch bool
 }
 
-// finding is what bytes are for sure; zero if they may be anything.
+// finding is the certain result of checking bytes; the zero value if they are inconclusive.
 type finding struct {
 	media string
 	class Class
 }
 
-// Of returns the type of a body. nosniff says that its response has
-// "X-Content-Type-Options: nosniff".
+// Of returns the type of a body. nosniff means that its response has "X-Content-Type-Options:
+// nosniff".
 func Of(contentType string, body []byte, nosniff bool) Type {
 	declared := Declared(contentType)
 	t := Type{Media: declared, Class: classOf(declared), Declared: declared}
@@ -49,7 +49,7 @@ func Of(contentType string, body []byte, nosniff bool) Type {
 		return t.unknown(body, nosniff)
 	}
 	if t.Class == Other {
-		return t // another container, or a text in some language
+		return t // another container, or source text
 	}
 	head := headOf(body)
 	found := find(head, len(body) > headLength, t.Class)
@@ -59,8 +59,8 @@ func Of(contentType string, body []byte, nosniff bool) Type {
 	return t.resolve(found, nosniff)
 }
 
-// unknown is the type of a body whose header says nothing: the "rules for
-// identifying an unknown MIME type" (section 7.1).
+// unknown returns the type of a body whose header says nothing: the "rules for identifying an
+// unknown MIME type" (section 7.1).
 func (t Type) unknown(body []byte, nosniff bool) Type {
 	if nosniff && !Undefined(t.Declared) {
 		return t
@@ -79,7 +79,7 @@ func (t Type) unknown(body []byte, nosniff bool) Type {
 	return t
 }
 
-// resolve weighs what is declared against what was found.
+// resolve combines the declared type with the finding.
 func (t Type) resolve(found finding, nosniff bool) Type {
 	switch {
 	case found.media == "" || t.agrees(found):
@@ -98,23 +98,23 @@ func (t Type) resolve(found finding, nosniff bool) Type {
 	return t
 }
 
-// agrees says that what was found is what is declared.
+// agrees reports whether the finding matches the declared type.
 func (t Type) agrees(found finding) bool {
 	switch {
 	case t.Class == Image || t.Class == Archive:
 		return same(t.Media, found.media)
 	case t.Class == Office && found.media == "application/zip":
-		return true // most are archives
-	case t.Class == Audio || t.Class == Video: // one container holds either
+		return true // most office files are ZIP archives
+	case t.Class == Audio || t.Class == Video: // one container format holds either
 		return found.class == Audio || found.class == Video
 	case t.Class == Feed && found.class == XML, t.Class == NDJSON && found.class == JSON:
-		return true // said more exactly by the header
+		return true // the header is more specific
 	}
 	return t.Class == found.class && (t.Class != Feed || t.Media == found.media)
 }
 
-// refines says that what was found is of the declared type, and more exact: XML by
-// its root element, a JSON Feed.
+// refines reports whether the finding is more specific than the declared type and compatible with
+// it: XML by its root element, or a JSON Feed.
 func (t Type) refines(found finding) bool {
 	isJSON := found.media == mediaJSONFeed
 	switch t.Class {
@@ -128,13 +128,13 @@ func (t Type) refines(found finding) bool {
 	}
 }
 
-// yields says that the declared type gives way to what was found.
+// yields reports whether the finding overrides the declared type.
 func (t Type) yields(found finding) bool {
 	switch t.Class {
 	case Text:
 		return found.class.binary() && found.media != mediaSVG || found.class == Other
 	case HTML:
-		return found.class != XML && found.class != HTML && found.media != mediaSVG // pages begin with images in their markup
+		return found.class != XML && found.class != HTML && found.media != mediaSVG // pages may begin with inline images
 	case CSV:
 		return found.class.binary() || found.class.markup()
 	default:

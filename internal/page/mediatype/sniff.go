@@ -8,12 +8,12 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// headLength is how much of a body is looked at. The standard needs 1445 bytes
-// (section 5.2); root elements come after comments and stylesheets, and need more.
+// headLength is the number of bytes of a body that are checked. The standard needs 1445 bytes
+// (section 5.2); root elements follow comments and stylesheets, and need more.
 const headLength = 4096
 
-// headOf returns the beginning of a body. Of UTF-16, that is its ASCII, which is
-// what signatures and names of elements are in.
+// headOf returns the beginning of a body. For UTF-16 it returns its ASCII characters, which
+// signatures and element names consist of.
 func headOf(body []byte) []byte {
 	head := body[:min(len(body), headLength)]
 	switch {
@@ -31,7 +31,7 @@ func headOf(body []byte) []byte {
 	return head
 }
 
-// narrow takes one byte of each code unit, the one at low.
+// narrow returns one byte of each code unit, the one at offset low.
 func narrow(utf16 []byte, low int) []byte {
 	ascii := make([]byte, 0, len(utf16)/2)
 	for i := 0; i+1 < len(utf16); i += 2 {
@@ -44,7 +44,7 @@ func narrow(utf16 []byte, low int) []byte {
 	return ascii
 }
 
-// beginsHTML says, at little cost, that a body begins as most pages do.
+// beginsHTML is a fast check for the beginning of most pages.
 func beginsHTML(body []byte) bool {
 	if bytes.HasPrefix(body, []byte("\xef\xbb\xbf")) {
 		body = body[3:]
@@ -53,8 +53,7 @@ func beginsHTML(body []byte) bool {
 	return ascii.HasPrefix(body, "<!doctype html") || ascii.HasPrefix(body, "<html")
 }
 
-// find says what the beginning of a body is, if that is sure; cut says that there
-// is more of it.
+// find classifies the beginning of a body, if that is certain. cut means that the body is longer.
 func find(head []byte, cut bool, declared Class) finding {
 	start := trimLeft(head)
 	if len(start) == 0 {
@@ -72,7 +71,7 @@ func find(head []byte, cut bool, declared Class) finding {
 	return findBinary(head)
 }
 
-// isText says that bytes have no binary data byte (section 3 of the standard).
+// isText reports whether head has no binary data byte (section 3 of the standard).
 func isText(head []byte) bool {
 	for _, c := range head {
 		if c <= 0x08 || c == 0x0b || c >= 0x0e && c <= 0x1a || c >= 0x1c && c <= 0x1f {
@@ -82,9 +81,9 @@ func isText(head []byte) bool {
 	return true
 }
 
-// findBinary looks for the signatures of the standard (section 6), which net/http
-// has, and for those of further formats. A signature that is text counts only if
-// binary data follows: "BMW" is no bitmap.
+// findBinary searches for the signatures of the standard (section 6), which net/http has, and for
+// those of further formats. A signature that is text counts only if binary data follows: "BMW" is
+// not a bitmap.
 func findBinary(head []byte) finding {
 	if bytes.HasPrefix(head, []byte("%PDF-")) {
 		return finding{mediaPDF, PDF}
@@ -103,8 +102,8 @@ func findBinary(head []byte) finding {
 	return finding{media, class}
 }
 
-// findOffice looks for RTF, and for what the first entries of a ZIP archive tell: the media type in the one of that name,
-// or a folder of Office Open XML.
+// findOffice recognises RTF, and ZIP archives by their first entries: the entry named mimetype has
+// the media type, and Office Open XML has known folders.
 func findOffice(head []byte) finding {
 	if bytes.HasPrefix(head, []byte(`{\rtf`)) {
 		return finding{"application/rtf", Office}
@@ -127,7 +126,8 @@ func findOffice(head []byte) finding {
 	return finding{}
 }
 
-// signatures that net/http does not know, or by another name, by the specifications of the formats.
+// signatures are those that net/http does not have, or has under another name, from the
+// specifications of the formats.
 var signatures = []struct{ prefix, media string }{
 	{"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"},
 	{"\x1f\x8b\x08", "application/gzip"},
@@ -164,8 +164,7 @@ func signature(head []byte) string {
 	return ""
 }
 
-// brand is the format of a file in the ISO base media format (ISO/IEC 14496-12,
-// section 4.3).
+// brand returns the type of a file in the ISO base media format (ISO/IEC 14496-12, section 4.3).
 func brand(name string) string {
 	switch name {
 	case "avif", "avis":
@@ -182,8 +181,8 @@ func brand(name string) string {
 	return "video/mp4"
 }
 
-// mp3 says that a header of an MPEG audio frame is one of layer III with a bit
-// rate and a sampling rate (section 6.2.3 of the standard).
+// mp3 reports whether a header of an MPEG audio frame is one of layer III with a bit rate and a
+// sampling rate (section 6.2.3 of the standard).
 func mp3(head []byte) bool {
 	version, layer := head[1]>>3&3, head[1]>>1&3
 	return version != 1 && layer == 1 && head[2]>>4 != 15 && head[2]>>4 != 0 && head[2]>>2&3 != 3
