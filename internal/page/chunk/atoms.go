@@ -11,11 +11,11 @@ import (
 	"seine/internal/base/truncate"
 )
 
-// atom is a text that is not split. Atoms, one after the other, are the text that they are of.
+// atom is a text that is not split further. Consecutive atoms concatenate to their text.
 type atom struct {
 	text  string
 	size  int
-	level int // of the splitter before it, of levels
+	level int // level of the splitter before it, an index in levels
 }
 
 func textOf(atoms []atom) string {
@@ -33,22 +33,22 @@ func sizeOf(atoms []atom) (sum int) {
 	return sum
 }
 
-// levels split a text that is too large, the first ones first.
+// levels are the splitters of a text that is too large, in the order of their use.
 var levels = []func(string) []string{blocks, items, lines, sentences, words}
 
 // atomizer splits texts into atoms.
 type atomizer struct {
 	count func(string) int
-	limit int // of an atom
+	limit int // maximum size of an atom
 }
 
-// maxPerUnit is more bytes than a character, and most words and tokens, have: longer texts are too large without
-// counting.
+// maxPerUnit is an upper bound of the bytes in a character, and in most words and tokens: longer
+// texts are too large without counting.
 const maxPerUnit = 16
 
 func (a atomizer) mayFit(text string, limit int) bool { return len(text) <= maxPerUnit*limit }
 
-// of returns the atoms of a text, split by this level and those after it.
+// of returns the atoms of a text, split at this level and later ones.
 func (a atomizer) of(text string, level int) []atom {
 	if a.mayFit(text, a.limit) {
 		if n := a.count(text); n <= a.limit {
@@ -69,7 +69,7 @@ func (a atomizer) of(text string, level int) []atom {
 	return []atom{{text, a.count(text), level}}
 }
 
-// ofAll returns the atoms of the pieces that a level has split a text into.
+// ofAll returns the atoms of the pieces into which a level has split a text.
 func (a atomizer) ofAll(pieces []string, level int) (all []atom) {
 	for _, t := range pieces {
 		next := a.of(t, level+1)
@@ -79,13 +79,13 @@ func (a atomizer) ofAll(pieces []string, level int) (all []atom) {
 	return all
 }
 
-// blocks splits at blank lines, but not in code, nor before the indented lines of a list.
+// blocks splits at blank lines, except in code and before the indented lines of a list.
 func blocks(text string) []string { return flush(text, true) }
 
 // items splits before lines that are not indented.
 func items(text string) []string { return flush(text, false) }
 
-// flush splits before lines that are not indented: all of them, or those after a blank line.
+// flush splits before lines that are not indented: all of them, or only those after a blank line.
 func flush(text string, afterBlank bool) (all []string) {
 	begin, at, isBlank := 0, 0, false
 	for line, inCode := range linesOf(text) {
@@ -98,7 +98,8 @@ func flush(text string, afterBlank bool) (all []string) {
 	return append(all, text[begin:])
 }
 
-// linesOf yields the lines of a text, and whether they come after the first line of a block of code.
+// linesOf yields the lines of a text, and whether they are in a block of code, after its first
+// line.
 func linesOf(text string) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		fence := ""
@@ -118,7 +119,7 @@ func linesOf(text string) iter.Seq2[string, bool] {
 	}
 }
 
-// fenceOf returns the ``` or ~~~ that a line begins with, "" if it is none.
+// fenceOf returns the ``` or ~~~ that a line begins with, or "".
 func fenceOf(line string) string {
 	for _, c := range []string{"`", "~"} {
 		if rest := strings.TrimLeft(line, c); len(line)-len(rest) >= 3 {
@@ -144,10 +145,10 @@ func sentences(text string) []string {
 	})
 }
 
-// words splits before each word. A character of Chinese or Japanese is one.
+// words splits before each word. Each Chinese or Japanese character is a word.
 func words(text string) []string { return splitAt(text, wordStarts(text)) }
 
-// splitAt splits a text at some places, so that no piece is white space.
+// splitAt splits a text at these positions, so that no piece is white space.
 func splitAt(text string, places iter.Seq[int]) (all []string) {
 	begin := 0
 	for at := range places {
@@ -158,7 +159,7 @@ func splitAt(text string, places iter.Seq[int]) (all []string) {
 	return append(all, text[begin:])
 }
 
-// Words returns the number of words.
+// Words returns the number of words in a text.
 func Words(text string) (n int) {
 	for range wordStarts(text) {
 		n++
@@ -166,12 +167,12 @@ func Words(text string) (n int) {
 	return n
 }
 
-// firstOwn is before all characters that are words.
+// firstOwn precedes all characters that are words by themselves.
 const firstOwn = 0x2E80
 
 func wordStarts(text string) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		isApart := true // what comes next begins a word
+		isApart := true // the next character begins a word
 		for at, r := range text {
 			isOwn := r >= firstOwn && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 			isSpace := unicode.IsSpace(r)
@@ -183,7 +184,8 @@ func wordStarts(text string) iter.Seq[int] {
 	}
 }
 
-// cut splits a word into pieces of so many bytes, or of one character: their size is no more in any unit.
+// cut splits a word into pieces of at most this many bytes, or of one character. Their size in any
+// unit is not larger.
 func cut(word string, most int) (all []string) {
 	for {
 		_, first := utf8.DecodeRuneInString(word)
@@ -195,12 +197,12 @@ func cut(word string, most int) (all []string) {
 	}
 }
 
-// frame is code or a table, parts of which need its first lines, and its last.
+// frame is code or a table. Parts of it need its first lines and its last one.
 type frame struct{ before, body, after string }
 
 var tableRule = lazyregexp.New(`^\|[-:| ]+$`)
 
-// frameOf returns the frame that a block is.
+// frameOf returns the frame of a block that is code or a table.
 func frameOf(block string) (f frame, ok bool) {
 	all := lines(strings.TrimRight(block, "\n"))
 	last := len(all) - 1
@@ -219,7 +221,8 @@ func (f frame) around(part string) string {
 	return strings.TrimRight(f.before+strings.TrimSuffix(part, "\n")+"\n"+f.after, "\n") + "\n\n"
 }
 
-// framed returns the parts of code or a table, each with its fences or header. If these take half of the limit, parts lack them.
+// framed returns the parts of code or a table, each with its fences or header. If these take half
+// of the limit, the parts lack them.
 func (a atomizer) framed(block string, f frame) (all []atom) {
 	in := atomizer{a.count, a.limit - a.count(f.around(""))}
 	if 2*in.limit < a.limit {

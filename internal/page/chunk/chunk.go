@@ -1,11 +1,11 @@
-// Package chunk splits Markdown into chunks of a bounded size, for search and retrieval.
+// Package chunk splits Markdown into chunks of limited size, for search and retrieval.
 //
-// A section is one chunk, with all sections below it, if it fits. A larger one is split between its paragraphs, list
-// items, lines of code and rows of tables, then between sentences, words and characters. So no chunk is larger than
-// the size, and none has a part of two sections of the same level.
+// A section that fits is one chunk, including all sections below it. A larger one is split between
+// its paragraphs, list items, lines of code and table rows, then between sentences, words and
+// characters. So no chunk exceeds the size, and none has parts of two sections of the same level.
 //
-// Of the places where a chunk may end, in its second half, the text decides: a paragraph that is inserted or removed
-// changes a chunk or two, and not all that follow.
+// The text determines the end of a chunk among the possible positions in its second half: inserting
+// or removing a paragraph changes one or two chunks, and not all that follow.
 package chunk
 
 import (
@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// Part is a section without those below it.
+// Part is a section without the sections below it.
 type Part struct {
 	Level      int    // of its heading, 1 to 6; 0 before the first heading
-	Breadcrumb string // the headings above it, and its own
+	Breadcrumb string // headings above it, and its own
 	Anchor     string
-	Markdown   string // with its heading
+	Markdown   string // including its heading
 }
 
 // Chunk is a chunk of a page.
@@ -28,10 +28,10 @@ type Chunk struct {
 	Size               int
 }
 
-// Options say how large chunks are.
+// Options set the size of chunks.
 type Options struct {
-	Size    int              // of a chunk, at most
-	Overlap int              // how much of the chunk before a chunk repeats at most, within a section
+	Size    int              // maximum size of a chunk
+	Overlap int              // maximum size of the repeated end of the previous chunk, within a section
 	Count   func(string) int // returns the size of a text
 }
 
@@ -53,7 +53,7 @@ type splitter struct {
 	chunks []Chunk
 }
 
-// subtree returns how many of the parts are the first one and those below it.
+// subtree returns the number of parts that are the first one or below it.
 func subtree(parts []Part) int {
 	for i := range parts {
 		if i > 0 && parts[i].Level <= parts[0].Level {
@@ -63,7 +63,7 @@ func subtree(parts []Part) int {
 	return len(parts)
 }
 
-// group makes one chunk of a part and of those below it, or the chunks of each.
+// group makes one chunk of a part and those below it, or separate chunks.
 func (s *splitter) group(root Part, below []Part) {
 	if text := joined(root, below); s.atoms.mayFit(text, s.Size) {
 		if n := s.Count(text); n <= s.Size {
@@ -89,10 +89,10 @@ func joined(root Part, below []Part) string {
 	return clean(text)
 }
 
-// clean takes white space from the ends of a text, but not the indentation of its first line.
+// clean trims white space from a text, but not the indentation of its first line.
 func clean(text string) string { return strings.TrimRight(strings.TrimLeft(text, "\r\n"), " \t\r\n") }
 
-// isHeading reports whether a text is nothing but a heading, which is in breadcrumbs.
+// isHeading reports whether a text is only a heading, which breadcrumbs contain.
 func isHeading(text string) bool {
 	return strings.HasPrefix(text, "#") && !strings.Contains(clean(text), "\n") || clean(text) == ""
 }
@@ -111,7 +111,8 @@ func (s *splitter) split(p Part) {
 	}
 }
 
-// emit makes a chunk of atoms, and of the end of the one before. Tokens of a text may be more than those of its atoms.
+// emit makes a chunk of atoms, with the end of the previous chunk. A text may have more tokens than
+// its atoms together.
 func (s *splitter) emit(p Part, before string, atoms []atom) {
 	own := textOf(atoms)
 	for _, text := range []string{clean(before + own), clean(own)} {
@@ -131,7 +132,7 @@ func (s *splitter) add(p Part, text string, size int) {
 	}
 }
 
-// tail returns the end of a chunk that the next one repeats, never all of it.
+// tail returns the end of a chunk that the next one repeats, never the whole chunk.
 func (s *splitter) tail(atoms []atom) string {
 	if s.Overlap == 0 || sizeOf(atoms) <= s.Overlap {
 		return ""
@@ -150,7 +151,7 @@ func (s *splitter) tail(atoms []atom) string {
 	return text
 }
 
-// pack joins atoms to groups that are as large as the limit at most.
+// pack joins atoms into groups that do not exceed the limit.
 func (a atomizer) pack(atoms []atom) (groups [][]atom) {
 	for len(atoms) > 0 {
 		n := a.cut(atoms)
@@ -160,7 +161,8 @@ func (a atomizer) pack(atoms []atom) (groups [][]atom) {
 	return groups
 }
 
-// cut returns how many atoms the first group has: all that fit, or those before the best place in its second half.
+// cut returns the number of atoms in the first group: all that fit, or those before the best
+// position in its second half.
 func (a atomizer) cut(atoms []atom) int {
 	sum, best := 0, 0
 	for i := range atoms {
@@ -177,8 +179,8 @@ func (a atomizer) cut(atoms []atom) int {
 	return len(atoms)
 }
 
-// isBetterStart reports whether a chunk rather begins with this atom: with a paragraph rather than with a sentence, and
-// of these with the one whose hash is the smallest.
+// isBetterStart reports whether a chunk should rather begin with this atom than with b: with a
+// paragraph rather than a sentence and, on the same level, with the smaller hash.
 func (a *atom) isBetterStart(b *atom) bool {
 	if a.level != b.level {
 		return a.level < b.level

@@ -8,7 +8,7 @@ import (
 
 var headingLine = lazyregexp.New(`^(#{1,6})[ \t]+(.*?)[ \t#]*\r?\n?$`)
 
-// PartsOf returns the sections of a text in Markdown. Any other text is one.
+// PartsOf returns the sections of a Markdown text. A text without headings is one section.
 func PartsOf(markdown string) []Part {
 	var headings [6]string
 	parts := []Part{{}}
@@ -40,7 +40,7 @@ func breadcrumb(headings []string) string {
 	return strings.Join(all, " > ")
 }
 
-// Title returns the first heading of a text in Markdown.
+// Title returns the first heading of a Markdown text.
 func Title(markdown string) string {
 	for line, inCode := range linesOf(markdown) {
 		if m := headingLine().FindStringSubmatch(line); m != nil && !inCode {

@@ -13,25 +13,25 @@ import (
 	"seine/internal/page/xmlstream"
 )
 
-// Bounds of an archive.
+// Limits of an archive.
 const (
 	maxEntries  = 10_000
-	maxUnzipped = 128 << 20 // bytes, of all entries that are read
-	maxEntry    = 64 << 20  // bytes of one
+	maxUnzipped = 128 << 20 // bytes of all entries that are read
+	maxEntry    = 64 << 20  // bytes of an entry
 )
 
-// archive is a file that is a ZIP archive of XML.
+// archive is a file that is a ZIP archive of XML files.
 type archive struct {
 	*page
 	files map[string]*zip.File
 	left  int64 // bytes that may still be unpacked
-	err   error // the first of an entry
+	err   error // first error of an entry
 }
 
-// readArchive reads a file by the entries that its format asks for.
+// readArchive reads a file by the entries that determine its format.
 func readArchive(p *page, file []byte) error {
 	in, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // no entry is written anywhere
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // entries are not written to disk
 		return fail(Damaged, "its ZIP archive cannot be read: %v", err)
 	}
 	if len(in.File) > maxEntries {
@@ -60,7 +60,7 @@ func readArchive(p *page, file []byte) error {
 	return err
 }
 
-// open returns what an entry has, as far as it can be read: nil if there is none.
+// open returns the content of an entry, as far as it is readable, or nil if the entry is missing.
 func (a *archive) open(name string) []byte {
 	f := a.files[name]
 	if f == nil {
@@ -85,15 +85,15 @@ func (a *archive) open(name string) []byte {
 	return b
 }
 
-// note keeps the first error; the reading continues.
+// note keeps the first error; reading continues.
 func (a *archive) note(err error) {
 	if a.err == nil {
 		a.err = err
 	}
 }
 
-// elements calls start, end and text, any of which may be nil, for the XML of an entry. It returns false at its end,
-// and where the page is full.
+// elements calls start, end and text, any of which may be nil, for the XML of an entry. It returns
+// at the end of the entry, and when the page is full.
 func (a *archive) elements(b []byte, start func(e *element), end func(name string), text func(string)) {
 	d := xmlstream.NewDecoder(b, "")
 	for n := 0; !a.full; n++ {
@@ -124,7 +124,7 @@ func (a *archive) elements(b []byte, start func(e *element), end func(name strin
 	}
 }
 
-// elementsBut is elements without those of some names, and what is in them.
+// elementsBut is elements without elements of some names and their content.
 func (a *archive) elementsBut(skipped map[string]bool, b []byte, start func(e *element), end func(name string), text func(string)) {
 	inside := 0 // skipped elements that are open
 	a.elements(b, func(e *element) {
@@ -153,7 +153,7 @@ type element struct{ xml.StartElement }
 
 func (e *element) name() string { return e.Name.Local }
 
-// attr returns an attribute by its name without a prefix, "" if there is none.
+// attr returns the attribute with a local name, or "".
 func (e *element) attr(name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name {
@@ -163,7 +163,7 @@ func (e *element) attr(name string) string {
 	return ""
 }
 
-// prefixed returns an attribute that has a prefix, as "id" of r:id.
+// prefixed returns the attribute that has a prefix and this local name, such as "id" for r:id.
 func (e *element) prefixed(name string) string {
 	for _, a := range e.Attr {
 		if a.Name.Local == name && a.Name.Space != "" {
@@ -173,7 +173,8 @@ func (e *element) prefixed(name string) string {
 	return ""
 }
 
-// properties reads elements of Dublin Core and the like, in an entry or its text, to where they belong.
+// properties reads the texts of elements of Dublin Core and the like, in an entry or its text, into
+// to.
 func (a *archive) properties(b []byte, to map[string]*string) {
 	var at *string
 	a.elements(b, func(e *element) {
@@ -191,7 +192,7 @@ func (a *archive) properties(b []byte, to map[string]*string) {
 	})
 }
 
-// relations are the targets of an entry's relationships, by their id.
+// relations are the targets of an entry's relationships, by ID.
 type relations map[string]relation
 
 type relation struct {
@@ -220,7 +221,7 @@ func (a *archive) relationsOf(name string) relations {
 	return all
 }
 
-// first returns the target of a kind, "" if there is none.
+// first returns the target of a kind, or "".
 func (r relations) first(kind string) string {
 	var found []string
 	for _, one := range r {
@@ -234,7 +235,7 @@ func (r relations) first(kind string) string {
 	return slices.Min(found)
 }
 
-// url returns the target of a link, "" if it is within the file.
+// url returns the target of a link, or "" if it is within the file.
 func (r relations) url(id string) string {
 	if one := r[id]; one.external {
 		return one.target

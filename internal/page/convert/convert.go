@@ -1,10 +1,10 @@
-// Package convert makes a page of HTML of a PDF or an office file, so that whatever reads
-// pages reads these as well: DOCX, XLSX, PPTX, ODT, ODS, ODP, EPUB and RTF.
+// Package convert converts a PDF or an office file to an HTML page, so that code for pages can read
+// it too: DOCX, XLSX, PPTX, ODT, ODS, ODP, EPUB and RTF.
 //
-// A file is foreign and may be hostile. PDFs are read by PDFium, compiled to WebAssembly, in
-// a separate instance without files, clock or network, with at most [maxMemory] bytes and
-// [maxTime]. The others are read by this package, in time and memory linear in what they
-// unpack to, which is bounded. Where a bound ends the reading, the part before it counts.
+// Files may be hostile. PDFs are read by PDFium, compiled to WebAssembly, in a separate instance
+// without files, clock or network, with at most [maxMemory] bytes and [maxTime]. This package reads
+// the other formats, with time and memory linear in their unpacked size, which is limited. If a
+// limit ends the reading, the part read so far counts.
 package convert
 
 import (
@@ -16,29 +16,29 @@ import (
 
 // Reasons why a file has no text.
 const (
-	Scanned     = "scanned"     // its pages are pictures
-	Empty       = "empty"       // its pages have neither text nor pictures
+	Scanned     = "scanned"     // its pages are images
+	Empty       = "empty"       // its pages have neither text nor images
 	Encrypted   = "encrypted"   // it needs a password or a license
-	Damaged     = "damaged"     // it cannot be read
-	Unsupported = "unsupported" // it is of a format that is not read, as of Word before 2007
-	TooLarge    = "too_large"   // it exceeds a bound of this package
+	Damaged     = "damaged"     // it is not readable
+	Unsupported = "unsupported" // its format is not supported, such as that of Word before 2007
+	TooLarge    = "too_large"   // it exceeds a limit of this package
 )
 
 const (
 	maxFile = 64 << 20 // bytes of a file
-	maxHTML = 8 << 20  // bytes that are made of it
+	maxHTML = 8 << 20  // bytes of the resulting page
 )
 
-// Result is what was made of a file.
+// Result is the result of converting a file.
 type Result struct {
-	HTML   []byte // a page, in UTF-8; a section with the attribute data-page for each page, slide or sheet
-	Pages  int    // pages of a PDF, slides or sheets, as the file has them; 0 if it has none
+	HTML   []byte // a page in UTF-8, with a section that has the attribute data-page for each page, slide or sheet
+	Pages  int    // pages of a PDF, slides or sheets, as stated in the file; 0 if it has none
 	NoText string // one of the reasons above, "" for a file with text
-	// Warning says what was wrong, "" if nothing was.
+	// Warning describes a fault, "" if there was none.
 	Warning string
 }
 
-// failure is why a file, or the rest of it, cannot be read.
+// failure is the reason why a file, or the rest of it, cannot be read.
 type failure struct{ class, reason string }
 
 func (f *failure) Error() string { return f.reason }
@@ -47,8 +47,8 @@ func fail(class, format string, args ...any) error {
 	return &failure{class, fmt.Sprintf(format, args...)}
 }
 
-// HTML converts a file. Of one that cannot be read there is a page without text, and the result says why. The
-// error is that of ctx.
+// HTML converts a file. For an unreadable file it returns a page without text, and the result has
+// the reason. The error is that of ctx.
 func HTML(ctx context.Context, file []byte) (*Result, error) {
 	p := &page{ctx: ctx}
 	err := p.guarded(file)
@@ -58,7 +58,7 @@ func HTML(ctx context.Context, file []byte) (*Result, error) {
 	return p.result(err), nil
 }
 
-// guarded reads a file. A mistake of a reader costs no more than the file.
+// guarded reads a file. It recovers from a panic of a reader, so that a bug affects only this file.
 func (p *page) guarded(file []byte) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -68,7 +68,7 @@ func (p *page) guarded(file []byte) (err error) {
 	return p.read(file)
 }
 
-// read reads a file by what it begins with.
+// read selects a reader by the first bytes of a file.
 func (p *page) read(file []byte) error {
 	switch {
 	case len(file) > maxFile:
@@ -88,7 +88,7 @@ func (p *page) read(file []byte) error {
 	return fail(Damaged, "it does not begin as a PDF or an office file does")
 }
 
-// result ends the page.
+// result completes the page.
 func (p *page) result(err error) *Result {
 	r := &Result{HTML: p.html(), Pages: p.pages}
 	if err == nil && p.full {

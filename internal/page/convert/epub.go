@@ -54,7 +54,7 @@ func (p epub) read() error {
 	return nil
 }
 
-// chapter writes what the body of a page has: its elements, with few of their attributes.
+// chapter writes the body of a page: its elements with few of their attributes.
 func (p epub) chapter(b []byte) {
 	z := html.NewTokenizer(bytes.NewReader(b))
 	z.SetMaxBuf(maxEntry)
@@ -88,7 +88,7 @@ func (p epub) chapter(b []byte) {
 	}
 }
 
-// known reports whether an element may be of the page: one that HTML has.
+// known reports whether an element may be part of the page: a standard HTML element for content.
 func known(t html.Token) bool {
 	switch t.DataAtom {
 	case 0, atom.Html, atom.Head, atom.Section, atom.Iframe, atom.Object, atom.Embed, atom.Link, atom.Meta, atom.Base, atom.Title, atom.Template, atom.Plaintext, atom.Textarea, atom.Noscript:
@@ -97,7 +97,8 @@ func known(t html.Token) bool {
 	return true
 }
 
-// plain returns a start tag with the attributes that its text needs, and of links those that lead out of the book.
+// plain returns a start tag with only the attributes that its text needs, and for links only URLs
+// outside the book.
 func plain(t html.Token) string {
 	var kept []html.Attribute
 	for _, a := range t.Attr {

@@ -33,7 +33,7 @@ func (a *archive) readOffice() error {
 			kind = e.name()
 		}
 	}, nil, nil)
-	switch a.err = nil; kind { // the part of the XML that was looked at breaks off
+	switch a.err = nil; kind { // the part of the XML that was examined is truncated
 	case "document":
 		a.readWord(main, b)
 	case "workbook":
@@ -46,7 +46,7 @@ func (a *archive) readOffice() error {
 	return nil
 }
 
-// readWord reads a text.
+// readWord reads a text document.
 func (a *archive) readWord(main string, b []byte) {
 	rels := a.relationsOf(main)
 	w := &office{archive: a, rels: rels, levels: make(map[string]int)}
@@ -107,16 +107,16 @@ type office struct {
 	levels map[string]int // of headings, by style
 	slide  bool
 
-	inText  bool   // within an element whose text counts
+	inText  bool   // inside an element whose text counts
 	list    bool   // a list is open
-	pending string // URL of a field whose text comes
-	inField bool   // within its instruction
+	pending string // instruction of a field, which has its URL; the text follows
+	inField bool   // inside the field's instruction
 	field   bool   // its link is open
 
-	paragraph bool   // one is open: what begins it is not written yet
-	begun     string // how it ends, once it is written
-	level     int    // of its heading
-	item      bool   // it is an item of a list
+	paragraph bool   // a paragraph is open; its start may not be written yet
+	begun     string // end tag of the paragraph, once its start is written
+	level     int    // of the paragraph's heading
+	item      bool   // it is a list item
 	title     bool   // of a slide
 	run       string // URL of the run
 }
@@ -134,7 +134,8 @@ func (o *office) read(b []byte) {
 	o.endList()
 }
 
-// skippedOffice are deleted and moved text, alternatives for older programs, and positions.
+// skippedOffice are elements with deleted and moved text, alternatives for older programs, and
+// positions.
 var skippedOffice = map[string]bool{"del": true, "movefrom": true, "fallback": true, "posoffset": true, "pctwidth": true, "pctheight": true}
 
 var hyperlink = lazyregexp.New(`(?i)HYPERLINK\s+"([^"]+)"`)
@@ -194,7 +195,8 @@ func (o *office) startTable(e *element) {
 	o.tag(map[string]string{"tbl": "<table>\n", "tr": "<tr>", "tc": "<td>"}[e.name()])
 }
 
-// fieldChar takes a part of a field (ECMA-376 part 1, section 17.16): its instruction, then its text.
+// fieldChar reads a marker of a field (ECMA-376 part 1, section 17.16): the field has an
+// instruction, then a text.
 func (o *office) fieldChar(kind string) {
 	switch kind {
 	case "begin":
@@ -242,7 +244,7 @@ func (o *office) end(name string) {
 	}
 }
 
-// begin writes how a paragraph begins, once it has something.
+// begin writes the start of a paragraph, once the paragraph has content.
 func (o *office) begin() {
 	if !o.paragraph || o.begun != "" {
 		return

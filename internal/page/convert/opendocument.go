@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// openDocument reads a text, a sheet or slides of OpenDocument (ISO/IEC 26300).
+// openDocument reads an OpenDocument text, spreadsheet or presentation (ISO/IEC 26300).
 type openDocument struct{ *archive }
 
 func (o openDocument) read() error {
@@ -37,23 +37,24 @@ func (o openDocument) read() error {
 	return nil
 }
 
-// odReader reads the content.
+// odReader reads the content of an OpenDocument file.
 type odReader struct {
 	openDocument
-	open   int // paragraphs
-	level  int // of the heading
+	open   int // number of open paragraphs
+	level  int // of the current heading
 	sheets bool
-	repeat int // how often the cell is there
-	from   int // where its content begins
+	repeat int // repetitions of the current cell
+	from   int // start of its content
 }
 
-// skippedOpenDocument are deleted text, remarks, notes of speakers, templates and numbers.
+// skippedOpenDocument are elements with deleted text, remarks, speaker notes, templates and
+// numbers.
 var skippedOpenDocument = map[string]bool{
 	"tracked-changes": true, "annotation": true, "notes": true, "forms": true, "index-title-template": true, "shapes": true,
 	"note-citation": true, "sequence-decls": true, "desc": true,
 }
 
-// odTags are what elements become.
+// odTags maps elements to HTML.
 var odTags = map[string]string{"p": "p", "list": "ul", "list-item": "li", "list-header": "li", "table": "table", "table-row": "tr"}
 
 func (r *odReader) start(e *element) {
@@ -98,7 +99,7 @@ func (r *odReader) start(e *element) {
 	}
 }
 
-// span returns an attribute of a cell that is wider or higher than others.
+// span returns an attribute for a cell that spans several rows or columns.
 func span(e *element, name, as string) string {
 	if n, err := strconv.Atoi(e.attr(name)); err == nil && n > 1 && n <= 1000 {
 		return " " + as + `="` + strconv.Itoa(n) + `"`
@@ -125,7 +126,7 @@ func (r *odReader) end(name string) {
 	}
 }
 
-// endCell ends a cell, and repeats it, unless the rest of a row is empty.
+// endCell ends a cell and writes its repetitions, unless it is the empty rest of a row.
 func (r *odReader) endCell() {
 	content := r.body.String()[min(r.from, r.body.Len()):]
 	r.tag("</td>")

@@ -12,17 +12,17 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// page is HTML that is being made.
+// page is an HTML page in progress.
 type page struct {
 	ctx      context.Context
 	body     strings.Builder
-	full     bool // it has maxHTML bytes: no more is written
+	full     bool // it has maxHTML bytes; further output is dropped
 	hasText  bool
 	pictures bool
 	pages    int
-	heading  string // the first, or the first line of a PDF: the title if there is no other
-	links    []bool // that are open, and whether each was written
-	fresh    bool   // a heading begins with what is written next
+	heading  string // the first heading, or the first line of a PDF: the title if there is no other
+	links    []bool // for each open link, whether it was written
+	fresh    bool   // the next text begins the first heading
 
 	title, description, author, language, created, modified string
 }
@@ -36,7 +36,7 @@ func (p *page) tag(markup string) {
 	p.body.WriteString(markup)
 }
 
-// text writes text.
+// text writes escaped text.
 func (p *page) text(s string) {
 	if s == "" {
 		return
@@ -58,7 +58,7 @@ func visible(r rune) rune {
 	return r
 }
 
-// startHeading begins a heading, from level 1, which endHeading ends.
+// startHeading begins a heading of at least level 1, which endHeading ends.
 func (p *page) startHeading(level int) {
 	p.fresh = p.heading == ""
 	p.tag("<h" + strconv.Itoa(min(max(level, 1), 6)) + ">")
@@ -69,7 +69,7 @@ func (p *page) endHeading(level int) {
 	p.tag("</h" + strconv.Itoa(min(max(level, 1), 6)) + ">\n")
 }
 
-// section begins the next page, slide or sheet, and ends the one before it.
+// section begins the next page, slide or sheet, and ends the previous one.
 func (p *page) section(number int) {
 	if number > 1 {
 		p.tag("</section>\n")
@@ -77,7 +77,7 @@ func (p *page) section(number int) {
 	p.tag(`<section data-page="` + strconv.Itoa(number) + "\">\n")
 }
 
-// link begins a link, and reports whether it does: to another file than this one. endLink ends it.
+// link begins a link to another file, and returns whether it did. endLink ends it.
 func (p *page) link(url string) bool {
 	if !absolute().MatchString(url) {
 		return false
@@ -90,7 +90,7 @@ var absolute = lazyregexp.New(`(?i)^(https?://|mailto:)`)
 
 func (p *page) endLink() { p.tag("</a>") }
 
-// startLink begins an element with a URL, which need be no link; closeLink ends the one that began last.
+// startLink begins an element with a URL that may not be a link; closeLink ends the last one.
 func (p *page) startLink(url string) { p.links = append(p.links, p.link(url)) }
 
 func (p *page) closeLink() {
@@ -102,7 +102,7 @@ func (p *page) closeLink() {
 	}
 }
 
-// fileName is what programs write for a title that nobody gave.
+// fileName matches the titles that programs write if the author gave none.
 var fileName = lazyregexp.New(`(?i)^(untitled|(microsoft \w+ - )?.+\.(docx?|wpd|dvi|tex|indd|qxd|pptx?|xlsx?|rtf|odt)(\W*\[.*\])?)$`)
 
 // html returns the page.
@@ -129,10 +129,11 @@ func (p *page) html() []byte {
 	return []byte(b.String())
 }
 
-// pdfDate begins a date of PDF 32000-1, section 7.9.4: D:YYYYMMDDHHmmSSOHH'mm'.
+// pdfDate matches the start of a PDF date (PDF 32000-1, section 7.9.4): D:YYYYMMDDHHmmSSOHH'mm'.
 var pdfDate = lazyregexp.New(`^(?:D:)?(\d{8})(\d\d)`)
 
-// date returns a date of a PDF as RFC 3339 has it, and any other text, such as one of ISO 8601, as it is.
+// date returns a PDF date in the form of RFC 3339, and any other text, such as an ISO 8601 date,
+// unchanged.
 func date(s string) string {
 	s = strings.TrimSpace(s)
 	plain := pdfDate().ReplaceAllString(s, "${1}T$2")

@@ -23,25 +23,25 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 )
 
-// Bounds of a PDF.
+// Limits of a PDF.
 const (
-	maxMemory  = 256 << 20        // bytes of an instance, the file in it
-	maxTime    = 60 * time.Second // of the reading
-	maxPages   = 10_000           // that are read
-	maxChars   = 1 << 20          // of a page
-	maxLinks   = 1000             // of a page
-	maxOutline = 10_000           // entries
-	maxOfPage  = 100              // of them that lead to one page
-	maxPDFs    = 4                // that are read at a time
+	maxMemory  = 256 << 20        // bytes of an instance, including the file
+	maxTime    = 60 * time.Second // time for reading a PDF
+	maxPages   = 10_000           // pages read
+	maxChars   = 1 << 20          // characters of a page
+	maxLinks   = 1000             // links of a page
+	maxOutline = 10_000           // bookmarks read
+	maxOfPage  = 100              // bookmarks that lead to one page
+	maxPDFs    = 4                // PDFs read at a time
 )
 
-// engine has the instances of PDFium. It is made, and PDFium compiled, at the first PDF.
+// engine has the instances of PDFium. It is created, and PDFium compiled, for the first PDF.
 var engine = sync.OnceValues(func() (pdfium.Pool, error) {
 	config := wazero.NewRuntimeConfig().
 		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesExceptionHandling).
 		WithMemoryLimitPages(maxMemory >> 16).
 		WithCloseOnContextDone(true)
-	if cache, err := compiled(); err == nil { // else it is compiled again in the next process
+	if cache, err := compiled(); err == nil { // otherwise the next process compiles it again
 		config = config.WithCompilationCache(cache)
 	}
 	return webassembly.Init(webassembly.Config{
@@ -50,7 +50,7 @@ var engine = sync.OnceValues(func() (pdfium.Pool, error) {
 	})
 })
 
-// compiled returns what keeps compiled code on disk, for the next process.
+// compiled returns a cache that keeps compiled code on disk, for the next process.
 func compiled() (wazero.CompilationCache, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -67,7 +67,7 @@ type pdf struct {
 	outline map[int][]entry // by page, from 0
 }
 
-// entry is one of an outline.
+// entry is an entry of the outline.
 type entry struct {
 	title string
 	level int
@@ -127,7 +127,7 @@ func (d *pdf) read(file []byte) error {
 		if err := d.readPage(i); err != nil {
 			first = fmt.Errorf("page %d: %w", i+1, err)
 			if !errors.Is(err, errPage) {
-				return first // the instance is lost
+				return first // the instance is unusable
 			}
 		}
 		if d.full {
@@ -154,7 +154,7 @@ func (d *pdf) properties() {
 	}
 }
 
-// readOutline reads the bookmarks, which may lead in a circle.
+// readOutline reads the bookmarks, which may form a cycle.
 func (d *pdf) readOutline() error {
 	type place struct {
 		at    *references.FPDF_BOOKMARK
@@ -190,7 +190,7 @@ func (d *pdf) readOutline() error {
 	return err
 }
 
-// addEntry notes an entry that leads to a page of the document.
+// addEntry adds an entry that leads to a page of the document.
 func (d *pdf) addEntry(at references.FPDF_BOOKMARK, level int) {
 	title, err := d.lib.FPDFBookmark_GetTitle(&requests.FPDFBookmark_GetTitle{Bookmark: at})
 	if err != nil || title.Title == "" {
@@ -207,10 +207,10 @@ func (d *pdf) addEntry(at references.FPDF_BOOKMARK, level int) {
 	}
 }
 
-// errPage is wrapped where one page cannot be read, and others may be.
+// errPage is wrapped by the error of a page that cannot be read, while others may be.
 var errPage = errors.New("PDFium cannot read it")
 
-// readPage reads a page, from 0.
+// readPage reads a page; index starts at 0.
 func (d *pdf) readPage(index int) error {
 	loaded, err := d.lib.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: d.doc, Index: index})
 	if err != nil {
@@ -242,7 +242,7 @@ func (d *pdf) readPage(index int) error {
 	return nil
 }
 
-// lost tells an error of a page from the loss of the instance.
+// lost distinguishes an error of a page from the loss of the instance.
 func (d *pdf) lost(err error) error {
 	if _, dead := d.lib.FPDF_GetLastError(&requests.FPDF_GetLastError{}); dead != nil {
 		return fail(Damaged, "PDFium ended: %.200v", err)
@@ -250,7 +250,7 @@ func (d *pdf) lost(err error) error {
 	return fmt.Errorf("%w: %w", errPage, err)
 }
 
-// hasPicture reports whether a page shows an image, or a form that may have one.
+// hasPicture reports whether a page has an image, or a form object, which may contain one.
 func (d *pdf) hasPicture(of requests.Page) bool {
 	count, err := d.lib.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: of})
 	for i := 0; err == nil && i < min(count.Count, 100); i++ {
@@ -266,10 +266,10 @@ func (d *pdf) hasPicture(of requests.Page) bool {
 	return false
 }
 
-// anchor is a link of a page, with the text that it lies on.
+// anchor is a link of a page, with the text below it.
 type anchor struct{ url, text string }
 
-// links returns the links of a page: its annotations, then what its text has of URLs.
+// links returns the links of a page: its annotations, then the URLs in its text.
 func (d *pdf) links(of requests.Page, text references.FPDF_TEXTPAGE) []anchor {
 	var all []anchor
 	for at, n := 0, 0; n < maxLinks; n++ {
@@ -299,7 +299,7 @@ func (d *pdf) links(of requests.Page, text references.FPDF_TEXTPAGE) []anchor {
 	return all
 }
 
-// annotation returns a link to a URL.
+// annotation returns the link of an annotation, if it leads to a URL.
 func (d *pdf) annotation(link references.FPDF_LINK, text references.FPDF_TEXTPAGE) (a anchor) {
 	action, err := d.lib.FPDFLink_GetAction(&requests.FPDFLink_GetAction{Link: link})
 	if err != nil || action.Action == nil {

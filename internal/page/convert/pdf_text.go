@@ -11,10 +11,10 @@ import (
 	"seine/internal/base/truncate"
 )
 
-// maxTitle is how long a title that is made of the text gets, in bytes.
+// maxTitle is the maximum length of a title that is taken from the text, in bytes.
 const maxTitle = 200
 
-// leaf is the text of one page of a PDF, whose lines become paragraphs and headings.
+// leaf is the text of one PDF page, whose lines become paragraphs and headings.
 type leaf struct {
 	*page
 	outline []entry
@@ -22,9 +22,9 @@ type leaf struct {
 	links   []anchor
 }
 
-// Marks around the text of a link, which come where there are no other control characters.
+// Marks around the text of a link. The text has no other control characters.
 const (
-	markStart = '\x01' // then the number of the link and markURL
+	markStart = '\x01' // followed by the number of the link and markURL
 	markURL   = '\x02'
 	markEnd   = '\x03'
 )
@@ -47,7 +47,7 @@ func (l *leaf) write() {
 	}
 	headings, used := l.headings(lines)
 	for e := range l.outline {
-		if !used[e] { // nowhere in the text: the page is what it leads to
+		if !used[e] { // not found in the text: it leads to the page itself
 			l.writeHeading(l.outline[e].level, l.outline[e].title)
 		}
 	}
@@ -70,8 +70,8 @@ func (l *leaf) write() {
 	flush()
 }
 
-// firstLine returns the first line that has a letter. In a document without a title, it is the title more often than the first
-// bookmark, which leads to an introduction.
+// firstLine returns the first line that has a letter. In a document without a title, it is more
+// often the title than the first bookmark, which leads to an introduction.
 func (l *leaf) firstLine() string {
 	for line := range strings.Lines(l.text) {
 		if strings.ContainsFunc(line, unicode.IsLetter) {
@@ -87,12 +87,13 @@ func (l *leaf) writeHeading(level int, text string) {
 	l.endHeading(level)
 }
 
-// leader is the row of dots in a line of a table of contents, for which inContents is written.
+// leader matches the row of dots in a line of a table of contents; inContents replaces it.
 var leader = lazyregexp.New(`(?: ?\.){4,} ?`)
 
 const inContents = " … "
 
-// lines returns the lines of the page, with marks around links. A word that a hyphen parts is put together.
+// lines returns the lines of the page, with marks around links. It joins words that are hyphenated
+// at a line end.
 func (l *leaf) lines() []string {
 	text := strings.NewReplacer("\ufffe\r\n", "", "\ufffe", "", "\x02\r\n", "", "\r\n", "\n", "\r", "\n", "\u00ad\n", "").Replace(l.text)
 	text = strings.Map(func(r rune) rune {
@@ -109,13 +110,14 @@ func (l *leaf) lines() []string {
 	return lines
 }
 
-// markLinks puts marks around the texts of links, which come in their order, and links without a text behind it.
+// markLinks inserts marks around the texts of links, which come in order, and appends links without
+// a text.
 func (l *leaf) markLinks(text string) string {
 	var out, rest strings.Builder
 	known := make(map[string]bool)
 	for i, a := range l.links {
 		if known[a.url] && a.text == a.url {
-			continue // an annotation has told it
+			continue // an annotation has this link already
 		}
 		known[a.url] = true
 		label, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(a.text, "\r", "\n")), "\n")
@@ -131,7 +133,7 @@ func (l *leaf) markLinks(text string) string {
 	return out.String() + text + rest.String()
 }
 
-// marked writes a text, and links where they are marked.
+// marked writes a text, with links at the marks.
 func (l *leaf) marked(text string) {
 	open := false
 	for text != "" {
@@ -160,7 +162,7 @@ func (l *leaf) marked(text string) {
 	}
 }
 
-// foundHeading is a heading of the outline in the text.
+// foundHeading is an outline entry found in the text: its level and number of lines.
 type foundHeading struct{ level, lines int }
 
 // headings finds the entries of the outline among the lines.
@@ -187,7 +189,7 @@ func (l *leaf) headings(lines []string) (found map[int]foundHeading, used []bool
 	return found, used
 }
 
-// lettersOf returns the letters and digits of a text, in lower case, to compare it by.
+// lettersOf returns the letters and digits of a text, in lower case, for comparisons.
 func lettersOf(s string) string {
 	inMark := false
 	return strings.Map(func(r rune) rune {
@@ -203,7 +205,7 @@ func lettersOf(s string) string {
 	}, s)
 }
 
-// fullLine is the least length, in characters, of a line that continues in the next.
+// fullLine returns the minimum length, in characters, of a line that continues in the next.
 func fullLine(lines []string) int {
 	var lengths []int
 	for _, line := range lines {
@@ -218,7 +220,7 @@ func fullLine(lines []string) int {
 	return lengths[len(lengths)*9/10] * 7 / 10
 }
 
-// begins reports whether a line begins a paragraph behind another line.
+// begins reports whether a line begins a new paragraph.
 func begins(before, line string, full int) bool {
 	if utf8.RuneCountInString(before) < full || strings.Contains(before, inContents) {
 		return true
@@ -227,7 +229,7 @@ func begins(before, line string, full int) bool {
 	return strings.ContainsRune("•◦▪‣·–—*●■□", first)
 }
 
-// joins reports whether a line continues without a space, as in Chinese.
+// joins reports whether a line continues the previous one without a space, as in Chinese.
 func joins(before, line string) bool {
 	a, _ := utf8.DecodeLastRuneInString(before)
 	b, _ := utf8.DecodeRuneInString(line)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// maxGroups is how deep groups of an RTF lie in one another.
+// maxGroups bounds the nesting of groups in an RTF file.
 const maxGroups = 1000
 
 // rtf reads Rich Text Format 1.9.1.
@@ -21,9 +21,9 @@ type rtf struct {
 	groups []rtfGroup // the open ones
 	now    rtfGroup
 	codes  encoding.Encoding
-	raw    []byte   // bytes in codes that are not decoded yet
-	units  []uint16 // and units of UTF-16
-	skip   int      // characters that stand for the one before them
+	raw    []byte   // bytes in codes, not decoded yet
+	units  []uint16 // units of UTF-16, not decoded yet
+	skip   int      // fallback characters still to skip
 	values map[string]*strings.Builder
 	linked bool // a link is open
 	row    bool // a row of a table is open
@@ -33,15 +33,15 @@ type rtf struct {
 
 // rtfGroup is the state of one group.
 type rtfGroup struct {
-	to      string // where its text goes: "" is the page, unreadRTF nowhere
-	unicode int    // characters that follow one of Unicode
+	to      string // destination of its text: "" is the page; unreadRTF discards it
+	unicode int    // number of fallback characters after a Unicode character
 	table   bool
-	linked  bool // it has the text of a link
+	linked  bool // it contains the text of a link
 }
 
 const unreadRTF = "-"
 
-// rtfElsewhere are destinations whose text is not of the page.
+// rtfElsewhere are destinations whose text is not part of the page.
 var rtfElsewhere = map[string]string{
 	"title": "title", "author": "author", "subject": "subject", "fldinst": "fldinst", "creatim": "creatim", "revtim": "revtim",
 }
@@ -123,7 +123,7 @@ func (r *rtf) endGroup() {
 	}
 }
 
-// char takes a byte of text.
+// char reads a byte of text.
 func (r *rtf) char(c byte) {
 	if r.skip > 0 {
 		r.skip--
@@ -135,7 +135,7 @@ func (r *rtf) char(c byte) {
 	r.raw = append(r.raw, c)
 }
 
-// control takes a control word or symbol, whose backslash is gone.
+// control reads a control word or symbol, after its backslash.
 func (r *rtf) control() {
 	if len(r.in) == 0 {
 		return
@@ -173,7 +173,7 @@ func (r *rtf) symbol(c byte) {
 			r.char(byte(v))
 		}
 	case '*':
-		r.now.to = unreadRTF // unless a word behind it is known
+		r.now.to = unreadRTF // unless a known control word follows
 	case '~':
 		r.char(' ')
 	case '_':
@@ -185,7 +185,7 @@ func (r *rtf) symbol(c byte) {
 	}
 }
 
-// signs are words that stand for a character.
+// signs are control words that stand for a character.
 var signs = map[string]string{
 	"tab": " ", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "bullet": "•", "emspace": " ", "enspace": " ",
 }
@@ -253,7 +253,7 @@ func (r *rtf) setCodes(page int) {
 	}
 }
 
-// unit takes a unit of UTF-16.
+// unit reads a unit of UTF-16.
 func (r *rtf) unit(u uint16) {
 	if len(r.raw) > 0 {
 		r.flush()
@@ -262,7 +262,7 @@ func (r *rtf) unit(u uint16) {
 	r.skip = r.now.unicode
 }
 
-// flush writes characters that are not decoded yet.
+// flush decodes and writes pending characters.
 func (r *rtf) flush() {
 	if len(r.raw) > 0 {
 		text, err := r.codes.NewDecoder().Bytes(r.raw)
@@ -277,7 +277,7 @@ func (r *rtf) flush() {
 	}
 }
 
-// put writes a text where the group has it.
+// put writes a text to the destination of its group.
 func (r *rtf) put(s string) {
 	switch r.now.to {
 	case unreadRTF:
@@ -342,7 +342,7 @@ func (r *rtf) endRow() {
 	}
 }
 
-// startField begins the text of a field. That of a link ends with the group.
+// startField begins the text of a field. The text of a link ends with its group.
 func (r *rtf) startField() {
 	r.flush()
 	r.now.to = ""

@@ -10,17 +10,17 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// Bounds of a workbook.
+// Limits of a workbook.
 const (
 	maxStrings = 1_000_000
-	maxGap     = 64 // cells that are empty between two
+	maxGap     = 64 // empty cells between two cells
 )
 
 // workbook reads SpreadsheetML.
 type workbook struct {
 	*archive
 	strings []string
-	dates   []bool // whether a format of cells, by its number, is one of dates
+	dates   []bool // whether each cell format, by number, is a date format
 	epoch   time.Time
 }
 
@@ -55,7 +55,7 @@ func (a *archive) readWorkbook(main string, b []byte) {
 	}
 }
 
-// readStrings reads the shared strings, without how they are read aloud.
+// readStrings reads the shared strings, without their phonetic readings.
 func (w *workbook) readStrings(b []byte) {
 	var one strings.Builder
 	inText, aloud := false, false
@@ -85,7 +85,8 @@ func (w *workbook) readStrings(b []byte) {
 	})
 }
 
-// dateCode is a format of numbers that shows a date or a time, its quoted parts and colors left out.
+// dateCode matches a number format that shows a date or a time, after its quoted parts and colors
+// are removed.
 var (
 	dateCode   = lazyregexp.New(`(?i)[ymdhs]`)
 	quotedCode = lazyregexp.New(`"[^"]*"|\[[^\]]*\]|\\.`)
@@ -110,7 +111,7 @@ func (w *workbook) readStyles(b []byte) {
 	}, func(name string) { inCells = inCells && name != "cellxfs" }, nil)
 }
 
-// cell is one that is being read.
+// cell is the current cell.
 type cell struct {
 	ref, kind string
 	style     int
@@ -119,7 +120,7 @@ type cell struct {
 
 func (w *workbook) readSheet(name string) {
 	b, rels := w.open(name), w.relationsOf(name)
-	links := make(map[string]string) // they come behind the cells
+	links := make(map[string]string) // they follow the cells
 	if at := bytes.LastIndex(b, []byte("<hyperlinks")); at >= 0 {
 		before := w.err
 		w.elements(b[at:], func(e *element) {
@@ -127,7 +128,7 @@ func (w *workbook) readSheet(name string) {
 				links[e.attr("ref")] = rels.url(e.prefixed("id"))
 			}
 		}, nil, nil)
-		w.err = before // the part has ends without starts
+		w.err = before // this part has end tags without start tags
 	}
 	var c *cell
 	column, inValue, rows := 0, false, 0
@@ -182,7 +183,7 @@ func (w *workbook) writeCell(c *cell, url string) {
 	w.tag("</td>")
 }
 
-// shown returns the text of a cell.
+// shown returns the displayed text of a cell.
 func (w *workbook) shown(c *cell) string {
 	v := c.value.String()
 	switch c.kind {
@@ -205,7 +206,7 @@ func (w *workbook) shown(c *cell) string {
 	return v
 }
 
-// date returns a date, a time or both, as a number of days counts them.
+// date returns a date, a time or both for a number of days since the epoch.
 func (w *workbook) date(days float64) string {
 	whole, part := math.Modf(days)
 	t := w.epoch.AddDate(0, 0, int(whole)).Add(time.Duration(math.Round(part*86400)) * time.Second)
@@ -218,7 +219,7 @@ func (w *workbook) date(days float64) string {
 	return t.Format(time.DateTime)
 }
 
-// columnOf returns the number of a cell's column, from 1; 0 if it has none.
+// columnOf returns the number of a cell's column, from 1, or 0 if it has none.
 func columnOf(ref string) (n int) {
 	for _, r := range ref {
 		if r < 'A' || r > 'Z' || n > 16384 {
