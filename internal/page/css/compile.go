@@ -11,16 +11,16 @@ import (
 	"seine/internal/base/regexbound"
 )
 
-// Selector is a compiled group of selectors, safe for concurrent use.
+// Selector is a compiled group of selectors. It is safe for concurrent use.
 type Selector struct {
 	group  group
-	tables int // how many a matcher needs
+	tables int // number of tables that a matcher needs
 }
 
-// errEscaped is returned of a pseudo-class that is written with an escape.
+// errEscaped is returned for a pseudo-class that is written with an escape.
 var errEscaped = errors.New("escapes in the name of a pseudo-class are not supported")
 
-// Compile reads a group of selectors, in the language and with the errors of cascadia.
+// Compile compiles a group of selectors. It has the syntax and the errors of cascadia.
 func Compile(text string) (*Selector, error) {
 	if _, err := cascadia.ParseGroup(text); err != nil {
 		return nil, err
@@ -36,20 +36,20 @@ func Compile(text string) (*Selector, error) {
 	return &Selector{group: g, tables: p.tables}, nil
 }
 
-// group is a list of selectors, of which one must match.
+// group is a list of selectors, one of which must match.
 type group []*step
 
 // step is a compound selector, and the selector to the left of its combinator.
 type step struct {
-	alone cascadia.Sel // its parts that concern one element alone, nil if it has none
-	tests []test       // the others
-	by    byte         // the combinator, 0 if nothing is to the left
+	alone cascadia.Sel // parts that need only the element itself, nil if there are none
+	tests []test       // other parts
+	by    byte         // combinator, 0 if nothing is to the left
 	left  *step
-	table int // of nodes that left was asked about
+	table int // index of the table with the results of left
 }
 
-// parser splits a valid selector at what cascadia does not do in linear time:
-// combinators and some pseudo-classes. All else goes to cascadia as text.
+// parser splits a valid selector at the parts that cascadia does not evaluate in linear time:
+// combinators and some pseudo-classes. It passes the rest to cascadia as text.
 type parser struct {
 	text   string
 	at     int
@@ -127,7 +127,7 @@ func (p *parser) compound() *step {
 	s, from := new(step), p.at
 	p.name()
 	alone := p.text[from:p.at]
-	for p.nextIn("*|") { // every element
+	for p.nextIn("*|") { // the universal selector
 		p.at++
 	}
 	for p.err == nil {
@@ -156,7 +156,7 @@ func (p *parser) compound() *step {
 	return s
 }
 
-// parse returns cascadia's selector for the parts of a compound selector.
+// parse returns cascadia's selector for parts of a compound selector.
 func (p *parser) parse(text string) cascadia.Sel {
 	if text == "" {
 		text = "*"
@@ -183,7 +183,7 @@ func isName(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c > 127
 }
 
-// escape skips an escape: white space behind hexadecimal digits is part of it.
+// escape skips an escape, including a white space after hexadecimal digits.
 func (p *parser) escape() {
 	p.at++
 	from := p.at
@@ -204,7 +204,7 @@ func (p *parser) nextIn(set string) bool {
 	return p.at < len(p.text) && strings.IndexByte(set, p.text[p.at]) >= 0
 }
 
-// to skips all up to the byte that closes a bracket, and that byte.
+// to skips past the byte that closes a bracket.
 func (p *parser) to(closing byte) {
 	quote := byte(0)
 	for ; p.at < len(p.text); p.at++ {
@@ -223,8 +223,8 @@ func (p *parser) to(closing byte) {
 	}
 }
 
-// regex returns a regular expression, which ends before a bracket that it has not
-// opened. The closing bracket behind it is skipped.
+// regex returns a regular expression, which ends before a closing bracket that it has not opened.
+// It skips that bracket.
 func (p *parser) regex(closing byte) *regexbound.Regexp {
 	from, open := p.at, 0
 	for ; p.at < len(p.text); p.at++ {
@@ -246,8 +246,7 @@ func (p *parser) regex(closing byte) *regexbound.Regexp {
 	return re
 }
 
-// attribute reads a selector of an attribute. A test is made of regular expressions
-// alone.
+// attribute reads an attribute selector. It returns a test only for regular expressions.
 func (p *parser) attribute() test {
 	p.at++
 	p.space()
@@ -265,7 +264,7 @@ func (p *parser) attribute() test {
 	return attributeMatches(strings.Trim(fmt.Sprint(has), "[]"), p.regex(']'))
 }
 
-// pseudo reads a pseudo-class. Nothing is made of one that concerns one element alone.
+// pseudo reads a pseudo-class. It returns nil for one that needs only the element itself.
 func (p *parser) pseudo() test {
 	from := p.at
 	p.at++
@@ -288,8 +287,7 @@ func (p *parser) pseudo() test {
 	return p.test(name, p.parse(p.text[from:p.at]).String())
 }
 
-// relative reads a pseudo-class whose argument is a group of selectors or a regular
-// expression.
+// relative reads a pseudo-class whose argument is a group of selectors or a regular expression.
 func (p *parser) relative(name string) test {
 	switch name {
 	case "matches", "matchesown":
@@ -318,7 +316,7 @@ const (
 	isEnabled  = "a[href], area[href], link[href], :not(:not(optgroup, menuitem, fieldset, " + controls + ")):not(" + isDisabled + ")"
 )
 
-// test returns the test of a pseudo-class that is none of those, as cascadia writes it.
+// test returns the test of any other pseudo-class, as cascadia writes it.
 func (p *parser) test(name, written string) test {
 	switch name {
 	case "enabled":
@@ -346,7 +344,7 @@ func (p *parser) test(name, written string) test {
 	return nth(a, b, strings.Contains(name, "last-"), strings.HasSuffix(name, "-of-type"))
 }
 
-// either returns the test of a group of selectors that stands for a pseudo-class.
+// either returns the test of a group of selectors that replaces a pseudo-class.
 func (p *parser) either(text string) test {
 	q := &parser{text: text, tables: p.tables}
 	g := q.group()

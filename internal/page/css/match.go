@@ -11,15 +11,14 @@ import (
 	"seine/internal/page/dom"
 )
 
-// Unit is how many bytes of text cost as much as one node.
+// Unit is the number of bytes of text that cost as much as one node.
 const Unit = 16
 
-// Spender counts work: nodes looked at, and Unit bytes of text. An error ends what
-// it counts.
+// Spender counts work: visited nodes, and Unit bytes of text. An error stops the work.
 type Spender func(n int) error
 
-// Matcher matches a selector against the nodes of one page, for one goroutine. It is
-// a goquery.Matcher. Once its Spender has failed, nothing matches: see [Matcher.Err].
+// Matcher matches a selector against the nodes of one page. It is a goquery.Matcher and not safe
+// for concurrent use. Once its Spender has failed, nothing matches: see [Matcher.Err].
 type Matcher struct {
 	selector *Selector
 	nodes    *Nodes
@@ -30,18 +29,18 @@ type Matcher struct {
 
 var _ goquery.Matcher = (*Matcher)(nil)
 
-// Matcher returns a matcher for the page whose nodes they are.
+// Matcher returns a matcher for the page with these nodes.
 func (s *Selector) Matcher(nodes *Nodes, spender Spender) *Matcher {
 	return &Matcher{selector: s, nodes: nodes, spender: spender, tables: make([]table, s.tables)}
 }
 
-// Err returns the error of the Spender, nil if there was none.
+// Err returns the error of the Spender, or nil.
 func (m *Matcher) Err() error { return m.err }
 
 // Match reports whether a node matches.
 func (m *Matcher) Match(n *html.Node) bool { return m.any(m.selector.group, n) && m.err == nil }
 
-// MatchFirst returns the first of MatchAll, nil if there is none.
+// MatchFirst returns the first result of MatchAll, or nil.
 func (m *Matcher) MatchFirst(n *html.Node) *html.Node {
 	for n := range m.matches(n) {
 		return n
@@ -49,8 +48,8 @@ func (m *Matcher) MatchFirst(n *html.Node) *html.Node {
 	return nil
 }
 
-// MatchAll returns the elements that match, of n and those below it, in document
-// order. The contents of template elements are not part of the page.
+// MatchAll returns the matching elements among n and its descendants, in document order. The
+// contents of template elements are not part of the page.
 func (m *Matcher) MatchAll(n *html.Node) []*html.Node { return slices.Collect(m.matches(n)) }
 
 func (m *Matcher) matches(root *html.Node) iter.Seq[*html.Node] {
@@ -68,12 +67,12 @@ func (m *Matcher) matches(root *html.Node) iter.Seq[*html.Node] {
 	}
 }
 
-// Filter returns the nodes that match.
+// Filter returns the matching nodes.
 func (m *Matcher) Filter(nodes []*html.Node) []*html.Node {
 	return slices.DeleteFunc(slices.Clone(nodes), func(n *html.Node) bool { return !m.Match(n) })
 }
 
-// spend counts work, and reports whether there may be more.
+// spend counts work, and reports whether more is allowed.
 func (m *Matcher) spend(n int) bool {
 	if m.err == nil {
 		m.err = m.spender(n)
@@ -117,7 +116,7 @@ func (m *Matcher) step(s *step, n *html.Node) bool {
 	return true
 }
 
-// cost is what it costs to look at a node: its attributes may be many or long.
+// cost is the cost of checking a node, whose attributes may be many or long.
 func cost(n *html.Node) int {
 	c := 1 + len(n.Attr)
 	for i := range n.Attr {
@@ -126,12 +125,12 @@ func cost(n *html.Node) int {
 	return c
 }
 
-// Ways to walk from a node.
+// Functions that return the next node to visit.
 func parent(n *html.Node) *html.Node  { return n.Parent }
 func before(n *html.Node) *html.Node  { return n.PrevSibling }
 func nothing(_ *html.Node) *html.Node { return nil }
 
-// beforeText skips text and comments: "+" looks past them.
+// beforeText skips text and comments, which "+" ignores.
 func beforeText(n *html.Node) *html.Node {
 	if isText(n) {
 		return n.PrevSibling
@@ -141,9 +140,8 @@ func beforeText(n *html.Node) *html.Node {
 
 func isText(n *html.Node) bool { return n.Type == html.TextNode || n.Type == html.CommentNode }
 
-// walk answers whether a question is true of a node, or of any that comes next on
-// the way. A table remembers the answer for all of them, so that each is asked
-// once.
+// walk reports whether ask is true for a node or for any node that next leads to. A table remembers
+// the answers, so that each node is asked once.
 func (m *Matcher) walk(table int, from *html.Node, next func(*html.Node) *html.Node, ask func(*html.Node) bool) bool {
 	is, end := no, from
 	for ; end != nil && m.spend(1); end = next(end) {
@@ -163,7 +161,7 @@ func (m *Matcher) walk(table int, from *html.Node, next func(*html.Node) *html.N
 	return is == yes
 }
 
-// regex reports whether a text matches, and ends where the work does.
+// regex reports whether a text matches. It stops when the work is exhausted.
 func (m *Matcher) regex(re *regexbound.Regexp, text string) bool {
 	if m.err != nil {
 		return false

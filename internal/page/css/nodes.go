@@ -8,16 +8,16 @@ import (
 	"seine/internal/page/dom"
 )
 
-// Nodes numbers the nodes of a page as they are come to, and keeps what all
-// selectors on the page ask of them. It is for one goroutine, and for as long as
-// the page does not change. It takes about NodeSize bytes for each node.
+// Nodes numbers the visited nodes of a page, and caches results that all selectors on the page
+// share. It is not safe for concurrent use, and valid while the page does not change. It takes
+// about NodeSize bytes for each node.
 type Nodes struct {
 	ids       map[*html.Node]int32
-	positions [4][]int32 // by id: from the front and the back, among all and of a type
+	positions [4][]int32 // by id: from the start and from the end, among all siblings and among those of one type
 	texts     [2]*texts
 }
 
-// NodeSize is about how many bytes of memory Nodes takes for each node.
+// NodeSize is approximately the memory, in bytes, that Nodes takes for each node.
 const NodeSize = 64
 
 // NewNodes returns an empty Nodes.
@@ -32,21 +32,21 @@ func (x *Nodes) id(n *html.Node) int32 {
 	return id
 }
 
-// table is what is known of nodes, by id.
+// table has the known answers for nodes, by id.
 type table []known
 
 type known uint8
 
-// What a table knows of a node.
+// Answers in a table.
 const (
 	unknown known = iota
 	no
 	yes
 )
 
-// position returns the place of an element among the elements of its parent, or
-// those of its name, from 1 on. Those of all are counted when the first is asked
-// for.
+// position returns the position of an element among the child elements of its parent, or among
+// those of its name, from 1. The positions of all siblings are counted on the first call for one of
+// them.
 func (m *Matcher) position(n *html.Node, ofType, last bool) int {
 	kind := 0
 	if ofType {
@@ -93,14 +93,13 @@ func put[S ~[]T, T any](list *S, i int32, value T) {
 	(*list)[i] = value
 }
 
-// texts is the text of a whole page, and which part of it is of which node.
+// texts is the text of a whole page, with the range of each node.
 type texts struct {
 	all        string
 	start, end []int32 // by id
 }
 
-// textOf returns the text of the page that a node is in, in small letters or as it
-// is.
+// textOf returns the text of the page that contains a node, in lower case or unchanged.
 func (m *Matcher) textOf(n *html.Node, small bool) *texts {
 	kind := 0
 	if small {
@@ -131,12 +130,12 @@ type gatherer struct {
 	small bool
 	b     strings.Builder
 	texts *texts
-	// apart are nodes whose content is no part of what is around them: the document,
-	// and templates. It comes behind all else.
+	// apart are nodes whose content is not part of their surroundings: the document and templates.
+	// It is appended at the end.
 	apart []*html.Node
 }
 
-// node collects the text in a node. That of a document and of a comment is none.
+// node collects the text of a node. The text of a document or a comment is empty.
 func (g *gatherer) node(n *html.Node) {
 	from := g.b.Len()
 	switch {
@@ -164,7 +163,7 @@ func (g *gatherer) children(n *html.Node) {
 	}
 }
 
-// span returns which part of the text is of a node.
+// span returns the range of a node's text.
 func (m *Matcher) span(t *texts, n *html.Node) (start, end int) {
 	id := m.nodes.id(n)
 	return int(at(t.start, id)), int(at(t.end, id))

@@ -9,10 +9,10 @@ import (
 	"seine/internal/page/dom"
 )
 
-// test is a part of a compound selector that may look at other nodes, or at much text.
+// test is a part of a compound selector that may check other nodes, or much text.
 type test func(m *Matcher, n *html.Node) bool
 
-// attributeMatches is [name#=regex].
+// attributeMatches implements [name#=regex].
 func attributeMatches(name string, regex *regexbound.Regexp) test {
 	return func(m *Matcher, n *html.Node) bool {
 		for i := range n.Attr {
@@ -24,12 +24,12 @@ func attributeMatches(name string, regex *regexbound.Regexp) test {
 	}
 }
 
-// not is :not().
+// not implements :not().
 func not(g group) test {
 	return func(m *Matcher, n *html.Node) bool { return n.Type == html.ElementNode && !m.any(g, n) }
 }
 
-// hasChild is :haschild().
+// hasChild implements :haschild().
 func hasChild(g group) test {
 	return func(m *Matcher, n *html.Node) bool {
 		for c := n.FirstChild; c != nil && m.err == nil && isOpen(n); c = c.NextSibling {
@@ -41,10 +41,10 @@ func hasChild(g group) test {
 	}
 }
 
-// isOpen reports whether a node is an element with content of the page.
+// isOpen reports whether a node is an element whose content is part of the page.
 func isOpen(n *html.Node) bool { return n.Type == html.ElementNode && !dom.IsTemplate(n) }
 
-// has is :has(). It visits the nodes below a node once.
+// has implements :has(). It visits the descendants of a node once.
 func has(g group, table int) test {
 	var below test
 	below = func(m *Matcher, n *html.Node) bool {
@@ -60,7 +60,7 @@ func has(g group, table int) test {
 	return below
 }
 
-// nth is :nth-child() and its like.
+// nth implements :nth-child() and the like.
 func nth(a, b int, last, ofType bool) test {
 	return func(m *Matcher, n *html.Node) bool {
 		if n.Type != html.ElementNode || n.Parent == nil {
@@ -74,7 +74,7 @@ func nth(a, b int, last, ofType bool) test {
 	}
 }
 
-// lang is :lang().
+// lang implements :lang().
 func lang(language string, table int) test {
 	return func(m *Matcher, n *html.Node) bool {
 		return m.walk(table, n, parent, func(n *html.Node) bool {

@@ -9,7 +9,7 @@ import (
 	"seine/internal/base/regexbound"
 )
 
-// contains is :contains() and :containsOwn(), of a text in small letters.
+// contains implements :contains() and :containsOwn(); text is in lower case.
 func contains(text string, own bool) test {
 	return func(m *Matcher, n *html.Node) bool {
 		if own {
@@ -26,7 +26,7 @@ func contains(text string, own bool) test {
 	}
 }
 
-// matches is :matches() and :matchesOwn().
+// matches implements :matches() and :matchesOwn().
 func matches(re *regexbound.Regexp, own bool) test {
 	return func(m *Matcher, n *html.Node) bool {
 		if own {
@@ -41,7 +41,7 @@ func matches(re *regexbound.Regexp, own bool) test {
 	}
 }
 
-// lower appends a text in small letters, piece by piece, unless the work ends.
+// lower appends a text in lower case, piece by piece, until the work is exhausted.
 func (m *Matcher) lower(to *strings.Builder, text string) {
 	const most = 64 << 10
 	for len(text) > 0 {
@@ -57,7 +57,7 @@ func (m *Matcher) lower(to *strings.Builder, text string) {
 	}
 }
 
-// ownText returns the text of the children of a node that are texts.
+// ownText returns the text of a node's text children.
 func (m *Matcher) ownText(n *html.Node) string {
 	var b strings.Builder
 	for c := n.FirstChild; c != nil; c = c.NextSibling {

@@ -1,5 +1,5 @@
-// Package dom has what the readers of a page's tree share: how to go through it, and what
-// an element is. The tree is that of golang.org/x/net/html.
+// Package dom has helpers for readers of a page's tree: traversal and classification of elements.
+// The tree is that of golang.org/x/net/html.
 package dom
 
 import (
@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Find returns an attribute without a namespace, and whether it is there.
+// Find returns an attribute without a namespace, and whether it exists.
 func Find(n *html.Node, name string) (string, bool) {
 	for i := range n.Attr {
 		if n.Attr[i].Key == name && n.Attr[i].Namespace == "" {
@@ -19,13 +19,13 @@ func Find(n *html.Node, name string) (string, bool) {
 	return "", false
 }
 
-// Attribute returns the value of an attribute without a namespace, "" if there is none.
+// Attribute returns the value of an attribute without a namespace, or "".
 func Attribute(n *html.Node, name string) string {
 	v, _ := Find(n, name)
 	return v
 }
 
-// Has reports whether there is an attribute without a namespace.
+// Has reports whether an attribute without a namespace exists.
 func Has(n *html.Node, name string) bool {
 	_, ok := Find(n, name)
 	return ok
@@ -36,9 +36,9 @@ func Is(n *html.Node, a atom.Atom) bool {
 	return n.Type == html.ElementNode && n.DataAtom == a && n.Namespace == ""
 }
 
-// IsTemplate reports whether a node is a template element of HTML. What it holds is
-// no part of the page (HTML standard section 4.12.3), though the tree has it below.
+// IsTemplate reports whether a node is an HTML template element. Its content is not part of the
+// page (HTML standard section 4.12.3), although it is below it in the tree.
 func IsTemplate(n *html.Node) bool { return Is(n, atom.Template) }
 
-// Fold trims a text and makes one space of each run of white space.
+// Fold trims a text and replaces each run of white space by one space.
 func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -7,18 +7,17 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Walker visits a tree in the order of its text, each node once when it is
-// entered and once when it is left, without recursion: a tree may be as deep as
-// it likes.
+// Walker visits a tree in document order, each node once when it is entered and once when it is
+// left. It uses no recursion, so the depth of a tree is not limited.
 type Walker struct {
 	Node    *html.Node
 	Leaving bool
 
 	root *html.Node
-	over bool // the children of Node are not wanted
+	over bool // skip the children of Node
 }
 
-// Walk starts a visit of a node and all that is in it.
+// Walk starts a walk of a node and its descendants.
 func Walk(root *html.Node) *Walker { return &Walker{root: root} }
 
 // Next advances to the next node, and reports whether there is one.
@@ -49,14 +48,14 @@ func (w *Walker) Next() bool {
 	return true
 }
 
-// Root is the node that the visit began with.
+// Root returns the node at which the walk began.
 func (w *Walker) Root() *html.Node { return w.root }
 
-// Skip leaves out what is in the node that was just entered. For one that is
-// left it does nothing.
+// Skip skips the content of the node that was just entered. It has no effect for a node that is
+// left.
 func (w *Walker) Skip() { w.over = !w.Leaving }
 
-// Nodes are a node and those below it in document order, without what templates hold.
+// Nodes yields a node and its descendants in document order, without the contents of templates.
 func Nodes(root *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
 		for n := root; n != nil && yield(n); n = following(n, root) {
@@ -64,8 +63,8 @@ func Nodes(root *html.Node) iter.Seq[*html.Node] {
 	}
 }
 
-// Descendants are the nodes below root in document order, without what templates
-// hold, unless root is one itself.
+// Descendants yields the descendants of root in document order, without the contents of templates,
+// unless root is one itself.
 func Descendants(root *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
 		for n := root.FirstChild; n != nil && yield(n); n = following(n, root) {
@@ -73,7 +72,7 @@ func Descendants(root *html.Node) iter.Seq[*html.Node] {
 	}
 }
 
-// Elements are the elements among Nodes.
+// Elements yields the elements among Nodes.
 func Elements(root *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) {
 		for n := range Nodes(root) {
@@ -84,7 +83,7 @@ func Elements(root *html.Node) iter.Seq[*html.Node] {
 	}
 }
 
-// following returns the node that comes next in root.
+// following returns the next node in root.
 func following(n, root *html.Node) *html.Node {
 	if n.FirstChild != nil && !IsTemplate(n) {
 		return n.FirstChild
@@ -97,8 +96,8 @@ func following(n, root *html.Node) *html.Node {
 	return nil
 }
 
-// RawText returns all the text in a node, as it is: the textContent of the DOM
-// standard. Of a template element, it is the text that it holds.
+// RawText returns all text of a node, unchanged: the textContent of the DOM standard. For a
+// template element, it is the text of its content.
 func RawText(n *html.Node) string {
 	if n.Type == html.TextNode {
 		return n.Data
