@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// buildHTML makes the tree of a page, unless that might take more than MaxTree bytes.
+// buildHTML builds the tree of a page, unless that might take more than MaxTree bytes.
 func buildHTML(body []byte) (*html.Node, error) {
 	if !treeFits(body, MaxTree) {
 		return nil, errTree("its DOM")
@@ -19,8 +19,8 @@ func buildHTML(body []byte) (*html.Node, error) {
 	return root, nil
 }
 
-// treeFits reports whether the tree of a page takes at most so many bytes, without
-// making it: by a [forecast].
+// treeFits reports whether the tree of a page takes at most this many bytes, without building it:
+// by a [forecast].
 func treeFits(body []byte, most int) bool {
 	f := newForecast(body, most)
 	f.run()

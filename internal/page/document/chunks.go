@@ -14,13 +14,14 @@ import (
 	"seine/internal/page/mediatype"
 )
 
-// Attributes of a chunk, beside its text, the id that leads to its section, and article.AttrBreadcrumb and AttrPosition.
+// Attributes of a chunk, in addition to its text, the id of its section, article.AttrBreadcrumb and
+// AttrPosition.
 const (
-	AttrKey  = "key"  // made of the URL and the text
+	AttrKey  = "key"  // hash of the URL and the text
 	AttrSize = "size" // of the text
 )
 
-// maxChunked is how much Markdown is split, in bytes.
+// maxChunked is the maximum length of Markdown that is split, in bytes.
 const maxChunked = 8 << 20
 
 // Chunks splits the main content of a page, or a text, into chunks. They are elements whose text is Markdown.
@@ -56,13 +57,13 @@ func chunkNode(c *chunk.Chunk, position int, key string) *html.Node {
 	return n
 }
 
-// chunkKey returns the key of a text of a page that the page has had so many times before.
+// chunkKey returns the key of a text of a page that the page has had this many times before.
 func chunkKey(url, text string, times int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%s", url, times, text))
 	return hex.EncodeToString(sum[:16])
 }
 
-// parts are the sections of a page, or those of a text, which may be Markdown.
+// parts returns the sections of a page, or of a text, which may be Markdown.
 func (d *Document) parts() (parts []chunk.Part, err error) {
 	if d.Type.Class == mediatype.Text {
 		return chunk.PartsOf(string(d.Body())), nil

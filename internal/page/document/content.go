@@ -15,7 +15,7 @@ func (d *Document) Main() (article.Content, error) {
 		if err != nil {
 			return article.Content{}, err
 		}
-		if d.made != nil { // it has nothing else
+		if d.made != nil { // a converted file has no boilerplate
 			for n := range dom.Descendants(root) {
 				if n.DataAtom == atom.Body {
 					return article.Content{Node: n, Text: article.Text(n)}, nil
@@ -27,7 +27,7 @@ func (d *Document) Main() (article.Content, error) {
 	})
 }
 
-// MainNodes is the node of the main content, or none.
+// MainNodes returns the node of the main content, or none.
 func (d *Document) MainNodes() ([]*html.Node, error) {
 	content, err := d.Main()
 	if content.Node == nil {
@@ -36,7 +36,7 @@ func (d *Document) MainNodes() ([]*html.Node, error) {
 	return []*html.Node{content.Node}, nil
 }
 
-// Sections are the sections of the main content.
+// Sections returns the sections of the main content.
 func (d *Document) Sections() ([]*html.Node, error) {
 	return d.sections.get(func() ([]*html.Node, error) {
 		content, err := d.Main()

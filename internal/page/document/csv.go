@@ -12,10 +12,9 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// parseCSV returns the rows as objects with the names of the first row (RFC
-// 4180). A name that is empty or there already gets the number of its column.
-// Cells beyond the names are left out, and so are cells that a row lacks. broken
-// describes a quote that is not closed.
+// parseCSV returns the rows as objects with the names of the first row (RFC 4180). A name that is
+// empty or repeated gets the number of its column. Cells beyond the names, and missing cells, are
+// omitted. broken describes a quote that is not closed.
 func parseCSV(body []byte, media string) (rows []any, broken string, err error) {
 	comma, body := separator(withNewlines(body), media)
 	if n := longestLine(body, comma); n > maxColumns {
@@ -61,12 +60,12 @@ func newCSVReader(body []byte, comma byte) *csv.Reader {
 	return r
 }
 
-// maxColumns bounds the cells of a row: the reader holds a row before it can be counted.
-// It is what spreadsheets have, 16,384 columns, and then some.
+// maxColumns bounds the cells of a row, since the reader holds a row before it can be counted. It
+// exceeds the 16,384 columns of spreadsheets.
 const maxColumns = 20_000
 
-// longestLine returns how many cells the line with the most separators has. Cells in
-// quotes that go over several lines make a row of more, each line of which is counted.
+// longestLine returns the number of cells in the line with the most separators. It counts each line
+// of cells in quotes that span several lines.
 func longestLine(body []byte, comma byte) int {
 	most, cells := 1, 1
 	for _, c := range body {
@@ -81,7 +80,7 @@ func longestLine(body []byte, comma byte) int {
 	return most
 }
 
-// sizeOfRow is what a row takes in memory. The texts of its cells are one.
+// sizeOfRow returns the memory of a row. The texts of its cells share one string.
 func sizeOfRow(row []string, columns int) int {
 	size := sizeElement + sizeOfMap(min(len(row), columns)) + sizeText
 	for _, cell := range row {
@@ -107,8 +106,9 @@ func columnNames(first []string) []string {
 	return names
 }
 
-// separator returns the separator of cells, and the body without a first line that names it, such as "sep=;". It is the tab
-// in text/tab-separated-values; else the character that most of the first lines have as often as the first one.
+// separator returns the cell separator, and the body without a first line that names it, such as
+// "sep=;". It is the tab in text/tab-separated-values. Otherwise it is the character that most of
+// the first lines have as often as the very first one.
 func separator(body []byte, media string) (comma byte, rest []byte) {
 	line, rest, _ := bytes.Cut(body, []byte{'\n'})
 	if m := namedSeparator().FindSubmatch(line); m != nil {
@@ -129,8 +129,8 @@ func separator(body []byte, media string) (comma byte, rest []byte) {
 // namedSeparator matches a first line that names the separator, as spreadsheets write and read it.
 var namedSeparator = lazyregexp.New(`(?i)^"?sep=([\t\x1f -!#-/:-@^|~])"?\r?$`)
 
-// regularLines returns how many cells the first line has with a separator, and how many of the first lines have as many: 0
-// if the first line has one cell.
+// regularLines returns the number of cells in the first line with this separator, and how many of
+// the first lines have the same number. lines is 0 if the first line has only one cell.
 func regularLines(body []byte, comma byte) (lines, first int) {
 	const most, far = 20, 64 << 10
 	r := newCSVReader(body[:min(len(body), far)], comma)
@@ -147,7 +147,8 @@ func regularLines(body []byte, comma byte) (lines, first int) {
 	return lines, first
 }
 
-// withNewlines ends lines in LF that end in CR, as old spreadsheets write, or in CR CR LF, as Python does on Windows.
+// withNewlines replaces line ends of CR, as in old spreadsheets, and of CR CR LF, as from Python on
+// Windows, by LF.
 func withNewlines(body []byte) []byte {
 	body = bytes.ReplaceAll(body, []byte("\r\r\n"), []byte{'\n'})
 	if bytes.Count(body, []byte{'\r'})-bytes.Count(body, []byte("\r\n")) <= bytes.Count(body, []byte{'\n'}) {

@@ -1,16 +1,14 @@
-// Package document is one fetched thing as rules see it: its URL and type, its
-// body as UTF-8, and the forms that selectors work on: a DOM, a tree of XML,
-// JSON values, JSON-LD.
+// Package document represents a fetched document for rules: its URL and type, its body as UTF-8,
+// and the forms that selectors use: a DOM, an XML tree, JSON values, JSON-LD.
 //
-// Each form is made once, when it is first asked for, and its error is kept with
-// it. What is never asked for costs nothing: New only keeps what it is given.
+// Each form is built once, on first use, and its error is kept. Unused forms cost nothing: New only
+// keeps its arguments.
 //
-// Foreign bytes bound neither time nor memory by themselves, so each form has
-// limits (the constants of this package), beyond which there is an error that
-// wraps [ErrTooBig] instead of a form. Everything is linear in the body.
+// A document's bytes alone do not bound time and memory. So each form has limits (the constants of
+// this package), beyond which an error that wraps [ErrTooBig] is returned. All operations are
+// linear in the body.
 //
-// A Document is for one goroutine. What it returns belongs to it: callers read,
-// and change nothing.
+// A Document is not safe for concurrent use. It owns its results, which callers must not change.
 package document
 
 import (
@@ -30,25 +28,25 @@ import (
 	"seine/internal/page/structured"
 )
 
-// Errors of forms that a document does not have.
+// Errors of forms that a document lacks.
 var (
-	// ErrTooBig is wrapped where a document exceeds a limit of this package.
+	// ErrTooBig is wrapped if a document exceeds a limit of this package.
 	ErrTooBig = errors.New("document is too big for rules")
-	// ErrForm is wrapped where a form is asked for that the type does not have.
+	// ErrForm is wrapped if a document's type lacks the requested form.
 	ErrForm = errors.New("document has no such form")
 )
 
-// Source is what was fetched.
+// Source is a fetched response.
 type Source struct {
 	URL    string              // canonical
 	Status int                 // of the response
 	Header map[string][]string // of the response; names in canonical form
-	Body   []byte              // as fetched, content codings removed
+	Body   []byte              // as fetched, with content codings removed
 
-	Content article.Options // of the main content
+	Content article.Options // options of the main content
 }
 
-// Document is a fetched thing and the forms made of it so far.
+// Document is a fetched document with the forms built so far.
 type Document struct {
 	URL    string
 	Status int
@@ -58,7 +56,7 @@ type Document struct {
 	options article.Options
 	raw     []byte
 	broken  string
-	made    []byte // HTML that was made of it
+	made    []byte // HTML that the body was converted to
 	decoded lazy[decoded]
 	dom     lazy[*goquery.Document]
 	json    lazy[any]
@@ -81,7 +79,7 @@ type decoded struct {
 	encoding charset.Encoding
 }
 
-// lazy is a value made when it is first asked for.
+// lazy is a value that is computed on first use.
 type lazy[T any] struct {
 	done  bool
 	value T
@@ -96,7 +94,7 @@ func (o *lazy[T]) get(make func() (T, error)) (T, error) {
 	return o.value, o.err
 }
 
-// New returns the document of what was fetched. It keeps s.Body and s.Header.
+// New returns the document of a response. It keeps s.Body and s.Header.
 func New(s Source) *Document {
 	h := http.Header(s.Header)
 	nosniff := strings.EqualFold(strings.TrimSpace(h.Get("X-Content-Type-Options")), "nosniff")
@@ -106,24 +104,24 @@ func New(s Source) *Document {
 	}
 }
 
-// IsXHTML reports whether the document is a page that is XML.
+// IsXHTML reports whether the document is a page in XML.
 func (d *Document) IsXHTML() bool { return d.Type.Media == "application/xhtml+xml" }
 
-// SetHTML gives a document that is no page the HTML that was made of it: from then on it has what a page has.
+// SetHTML sets the HTML that a document was converted to. From then on the document has the forms
+// of a page.
 func (d *Document) SetHTML(page []byte) { d.made = page }
 
-// IsHTML reports whether the document is a page, or has one.
+// IsHTML reports whether the document is a page, or was converted to one.
 func (d *Document) IsHTML() bool { return d.Type.Class == mediatype.HTML || d.made != nil }
 
-// Raw returns the body as it was fetched.
+// Raw returns the body as fetched.
 func (d *Document) Raw() []byte { return d.raw }
 
-// Body returns the body as valid UTF-8, decoded as its type asks. That of a
-// document that is no text is as it was fetched.
+// Body returns the body as valid UTF-8, decoded according to its type. The body of a document that
+// is not text is returned as fetched.
 func (d *Document) Body() []byte { return d.decode().body }
 
-// Encoding returns the encoding that the body is in. It is zero if the document
-// is no text.
+// Encoding returns the encoding of the body, or the zero value if the document is not text.
 func (d *Document) Encoding() charset.Encoding { return d.decode().encoding }
 
 func (d *Document) decode() decoded {
@@ -136,7 +134,7 @@ func (d *Document) decode() decoded {
 		}
 		switch d.Type.Class {
 		case mediatype.HTML:
-			if d.IsXHTML() { // is XML, and so is how it is encoded
+			if d.IsXHTML() { // it is XML, and so is its encoding declaration
 				v.body, v.encoding = charset.DecodeXML(d.raw, contentType)
 				break
 			}
@@ -157,7 +155,7 @@ func (d *Document) decode() decoded {
 func (d *Document) Parameter(name string) (string, bool) {
 	values, _ := d.params.get(func() (url.Values, error) {
 		_, query, _ := strings.Cut(d.URL, "?")
-		values, _ := url.ParseQuery(query) // what is malformed is left out
+		values, _ := url.ParseQuery(query) // malformed parameters are dropped
 		return values, nil
 	})
 	if vs, ok := values[name]; ok && len(vs) > 0 {
@@ -166,13 +164,13 @@ func (d *Document) Parameter(name string) (string, bool) {
 	return "", false
 }
 
-// Base returns what references in the document are resolved against: the base
-// element of a page, else the document's URL.
+// Base returns the base for references in the document: that of the base element of a page,
+// otherwise the document's URL.
 func (d *Document) Base() (*weburl.Base, error) {
 	return d.base.get(func() (*weburl.Base, error) { return weburl.NewBase(d.BaseURL()) })
 }
 
-// BaseURL returns the URL that references in the document are relative to.
+// BaseURL returns the URL to which references in the document are relative.
 func (d *Document) BaseURL() string {
 	u, _ := d.baseURL.get(func() (string, error) {
 		if root, err := d.Root(); err == nil {
@@ -183,8 +181,8 @@ func (d *Document) BaseURL() string {
 	return u
 }
 
-// Resolve returns the canonical URL of a reference in the document, its query
-// encoded as the document is.
+// Resolve returns the canonical URL of a reference in the document, with its query in the
+// document's encoding.
 func (d *Document) Resolve(ref string) (string, error) {
 	base, err := d.Base()
 	if err != nil {

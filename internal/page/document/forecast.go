@@ -12,33 +12,33 @@ import (
 	"seine/internal/page/htmlpage"
 )
 
-// forecast counts at least what the parser of golang.org/x/net/html makes of a page: a
-// node for each token, and copies of formatting elements (HTML standard section
-// 13.2.4.3), of which 100 KB of a page make gigabytes. Each paragraph opens again all
-// that are not closed, with all their attributes.
+// forecast calculates an upper bound of the memory of the tree that golang.org/x/net/html builds
+// for a page: a node for each token, and copies of formatting elements (HTML standard section
+// 13.2.4.3). 100 KB of a page can make gigabytes of these: each paragraph reopens all formatting
+// elements that are not closed, with all their attributes.
 //
-// It does not follow the parser through tags that are not nested properly. A formatting
-// element is lost when something else than inline elements is opened or closed in it.
-// Until its own end tag comes, properly nested, or to the end of the page, it is counted
-// again for each text and element that comes behind a tag which may close elements.
+// It does not follow the parser through tags that are not properly nested. A formatting element is
+// lost when another element than an inline one is opened or closed in it. Until its own end tag
+// comes, properly nested, or to the end of the page, it is counted again for each text and element
+// that follows a tag which may close elements.
 type forecast struct {
 	body   []byte
 	tokens *htmlpage.Tokens
-	at     int // where the last token ended
-	left   int // of the budget
+	at     int // end of the last token
+	left   int // remaining budget
 
 	held int // attributes of the largest tag
 
 	open   []opening
-	intact []int // formatting elements of open that are not lost, by index
+	intact []int // indexes of the formatting elements in open that are not lost
 
 	lost   map[string]family
 	copies int  // size of all lost elements that the parser may copy at once
-	closed bool // elements may have been closed since they were copied
+	closed bool // elements may have been closed since the last copy
 
-	// foreign counts the elements of SVG and MathML that are open, in which the parser reads
-	// scripts and styles as markup, and points those in them that may have HTML in them;
-	// mixed says that it is no longer known which is which.
+	// foreign counts the open elements of SVG and MathML, in which the parser reads scripts and
+	// styles as markup. points counts those of them that may contain HTML. mixed is set when it is
+	// no longer known which is which.
 	foreign, points int
 	mixed           bool
 }
@@ -66,7 +66,7 @@ func (f *forecast) run() {
 	f.between(len(f.body))
 }
 
-// hold counts what the tokenizer of the parser holds of the largest tag.
+// hold counts the tokenizer's memory for the largest tag.
 func (f *forecast) hold(attributes int) {
 	if attributes > f.held {
 		f.left -= (attributes - f.held) * (sizePending + sizeRead)
@@ -74,7 +74,7 @@ func (f *forecast) hold(attributes int) {
 	}
 }
 
-// between counts what is before a token: comments and declarations.
+// between counts the text before a token: comments and declarations.
 func (f *forecast) between(end int) {
 	text := f.body[f.at:end]
 	if len(text) == 0 {
@@ -89,14 +89,14 @@ func (f *forecast) between(end int) {
 func (f *forecast) text(text []byte) {
 	f.left -= sizeNode + len(text)
 	f.copy()
-	// The parser may end a script at an end tag that the standard takes for hidden.
+	// The parser may end a script at an end tag that the standard treats as hidden.
 	from := f.at - len(text)
 	if last := len(f.open) - 1; last >= 0 && ascii.Is(f.open[last].name, "script") && bytes.Contains(text, []byte("<!--")) && scriptEnd(f.body[from:]) != len(text) {
 		f.rest(from)
 	}
 }
 
-// scriptEnd returns where the parser ends a script.
+// scriptEnd returns the position where the parser ends a script.
 func scriptEnd(script []byte) int {
 	t := html.NewTokenizer(io.MultiReader(strings.NewReader("<script>"), bytes.NewReader(script)))
 	t.Next()
@@ -104,7 +104,7 @@ func scriptEnd(script []byte) int {
 	return len(t.Raw())
 }
 
-// copy counts what the parser opens again.
+// copy counts the elements that the parser reopens.
 func (f *forecast) copy() {
 	if f.closed {
 		f.left -= f.copies
@@ -146,17 +146,17 @@ func (f *forecast) start(t *htmlpage.Token) {
 	}
 }
 
-// inForeign reports whether the parser is surely in SVG or MathML, and in no HTML within.
+// inForeign reports whether the parser is certainly in SVG or MathML, and not in HTML inside it.
 func (f *forecast) inForeign() bool { return f.foreign > 0 && f.points == 0 && !f.mixed }
 
-// startInForeign takes a start tag in what may be SVG or MathML.
+// startInForeign reads a start tag in possible SVG or MathML.
 func (f *forecast) startInForeign(t *htmlpage.Token, is trait) {
 	switch {
 	case f.inForeign() && is&outside != 0:
 		f.leaveForeign()
 	case f.inForeign():
 		f.tokens.NotRaw()
-		f.mixed = is&(formatting|onlyOne) == formatting // a font
+		f.mixed = is&(formatting|onlyOne) == formatting // a font element
 	case t.Raw && !isPlain(f.body[t.To:], t.Name):
 		f.rest(f.at)
 	default:
@@ -164,7 +164,7 @@ func (f *forecast) startInForeign(t *htmlpage.Token, is trait) {
 	}
 }
 
-// leaveForeign closes all of SVG and MathML.
+// leaveForeign closes all SVG and MathML elements.
 func (f *forecast) leaveForeign() {
 	f.loseOpen()
 	n := len(f.open)
@@ -176,8 +176,8 @@ func (f *forecast) leaveForeign() {
 	f.open, f.foreign = f.open[:n], 0
 }
 
-// near is how many open elements are looked at for what a tag ends, and deepest how many
-// are kept: the parser has 512 open at most, but ends some that have no end tags.
+// near is the number of open elements that are checked for those that a tag ends. deepest is the
+// number kept: the parser has at most 512 open, but ends some that have no end tags.
 const near, deepest = 64, 4096
 
 func (f *forecast) push(o opening) {
@@ -222,7 +222,7 @@ func (f *forecast) end(name []byte) {
 	f.mixed = f.mixed || f.foreign > 0
 }
 
-// endOuter takes the end tag of an element in which others are open.
+// endOuter reads the end tag of an element that has open elements in it.
 func (f *forecast) endOuter(i int) {
 	in := f.open[i+1:]
 	switch {
@@ -239,8 +239,8 @@ func (f *forecast) endOuter(i int) {
 	}
 }
 
-// mayStayOpen reports whether the parser may have the i-th element open when its end tag has come: block elements in it keep it
-// so. In SVG and MathML nothing does.
+// mayStayOpen reports whether the parser may keep the i-th element open after its end tag, because
+// of block elements in it. In SVG and MathML no element stays open.
 func (f *forecast) mayStayOpen(i int) bool {
 	o := f.open[i]
 	return !o.inForeign && o.trait&foreign == 0 && (o.trait&(barrier|implies) != 0 || slices.ContainsFunc(f.open[i+1:], opening.isBlock))
@@ -257,7 +257,7 @@ func (f *forecast) leave(i int) {
 	f.open = f.open[:i]
 }
 
-// pop closes the last element, which is nested properly.
+// pop closes the last element, which is properly nested.
 func (f *forecast) pop() {
 	last := len(f.open) - 1
 	o := f.open[last]
@@ -277,7 +277,7 @@ func (f *forecast) pop() {
 	}
 }
 
-// loseOpen loses the formatting elements that are open.
+// loseOpen marks all open formatting elements as lost.
 func (f *forecast) loseOpen() {
 	for _, i := range f.intact {
 		f.open[i].isLost = true
@@ -286,7 +286,7 @@ func (f *forecast) loseOpen() {
 	f.intact = f.intact[:0]
 }
 
-// lose counts an element as lost, or by -1 no longer.
+// lose counts an element as lost, or no longer lost if n is -1.
 func (f *forecast) lose(o opening, n int) {
 	key := string(o.tag)
 	if o.trait&onlyOne != 0 {
@@ -305,8 +305,8 @@ func (f *forecast) lose(o opening, n int) {
 	f.copies += m.copies(o.trait) - before
 }
 
-// rest counts the worst of the page from a byte on, of which it is not known where tags
-// begin: that each copies all formatting elements that there may be.
+// rest assumes the worst for the page from a byte on, where the positions of tags are unknown: that
+// each tag copies all possible formatting elements.
 func (f *forecast) rest(from int) {
 	text := f.body[from:]
 	size, read := f.copies, 0
@@ -322,7 +322,7 @@ func (f *forecast) rest(from int) {
 		at += next
 		t := tagAt(text[at:])
 		f.left -= 3*sizeNode + t.Attributes*sizeRead
-		if read += t.To; read > MaxTree { // of tags in each other
+		if read += t.To; read > MaxTree { // sum over nested tags
 			f.left = -1
 		}
 		if f.left < 0 {
@@ -339,7 +339,7 @@ func (f *forecast) rest(from int) {
 	f.left -= bytes.Count(text, []byte("<")) * size
 }
 
-// tagAt returns the start tag that a text begins with, without a name if it does not.
+// tagAt returns the start tag at the beginning of a text, without a name if there is none.
 func tagAt(text []byte) (t htmlpage.Token) {
 	if htmlpage.NewTokens(text).Next(&t); t.From > 0 || t.End {
 		t.Name = nil
@@ -347,7 +347,8 @@ func tagAt(text []byte) (t htmlpage.Token) {
 	return t
 }
 
-// isPlain reports whether a text up to an end tag ends there in SVG, too: it has no tags.
+// isPlain reports whether a text up to an end tag also ends there in SVG, which is so if it has no
+// tags.
 func isPlain(text, name []byte) bool {
 	end := bytes.Index(text, append([]byte("</"), name...))
 	if end < 0 {
@@ -358,7 +359,7 @@ func isPlain(text, name []byte) bool {
 	return bytes.IndexByte(before, '<') < 0 && bytes.IndexByte(behind, '<') < 0 && bytes.HasSuffix(section, behind)
 }
 
-// opening is an element that is open.
+// opening is an open element.
 type opening struct {
 	name   []byte
 	trait  trait
@@ -366,18 +367,18 @@ type opening struct {
 	size   int    // of a copy
 	isLost bool
 
-	isPoint   bool // it is counted in points
-	inForeign bool // it is in SVG or MathML, and of that
+	isPoint   bool // counted in points
+	inForeign bool // in SVG or MathML, and of that namespace
 }
 
-// isBlock reports whether the element may keep what is around it open.
+// isBlock reports whether the element may keep elements around it open.
 func (o opening) isBlock() bool { return o.trait&(inline|formatting) == 0 }
 
 func (o opening) hasName(p opening) bool {
 	return len(o.name) == len(p.name) && bytes.EqualFold(o.name, p.name)
 }
 
-// family is lost elements with equal tags: the parser copies at most three of them.
+// family is a set of lost elements with equal tags: the parser copies at most three of them.
 type family struct{ n, size int }
 
 func (m family) copies(t trait) int {
@@ -387,22 +388,22 @@ func (m family) copies(t trait) int {
 	return min(m.n, 3) * m.size
 }
 
-// trait is what an element is to the forecast.
+// trait is the effect of an element on the forecast.
 type trait uint16
 
 const (
 	formatting trait = 1 << iota
-	onlyOne          // a new one ends the one before
-	inline           // closes nothing
+	onlyOne          // a new one ends the previous one
+	inline           // closes no element
 	void
-	implies     // a row, and what is around it
-	foreign     // is SVG or MathML
-	integration // has HTML in that
+	implies     // a row and the elements around it
+	foreign     // element of SVG or MathML
+	integration // contains HTML in SVG or MathML
 	outside     // ends SVG and MathML
-	alone       // its end tag ends nothing in it
-	frames      // may take the place of all there is
-	barrier     // what is around it is not ended in it
-	makes       // an end tag without a start tag makes one
+	alone       // its end tag ends no element in it
+	frames      // may replace the whole page
+	barrier     // elements around it are not ended inside it
+	makes       // an end tag without a start tag creates one
 )
 
 func traitOf(name []byte) trait {

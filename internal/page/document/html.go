@@ -12,12 +12,11 @@ import (
 	"seine/internal/page/htmlpage"
 )
 
-// MaxHTML is the longest page, in bytes, of which a DOM is made. The longest pages
-// of documentation, in one piece, have 10 MB. x/net/html itself refuses elements
-// that are more than 512 deep.
+// MaxHTML is the maximum length, in bytes, of a page for a DOM. The longest documentation pages
+// have 10 MB. x/net/html itself rejects elements that are more than 512 deep.
 const MaxHTML = 16 << 20
 
-// DOM returns the tree of a page. Its node may be used without goquery, too: see [Document.Root].
+// DOM returns the tree of a page. See [Document.Root] for its root node without goquery.
 func (d *Document) DOM() (*goquery.Document, error) {
 	return d.dom.get(func() (*goquery.Document, error) {
 		if !d.IsHTML() {
@@ -41,7 +40,7 @@ func (d *Document) DOM() (*goquery.Document, error) {
 	})
 }
 
-// Root returns the node of the DOM.
+// Root returns the root node of the DOM.
 func (d *Document) Root() (*html.Node, error) {
 	page, err := d.DOM()
 	if err != nil {
@@ -50,8 +49,8 @@ func (d *Document) Root() (*html.Node, error) {
 	return page.Nodes[0], nil
 }
 
-// showShadowRoots makes plain elements of templates that are shadow roots of their parents
-// (HTML standard section 4.12.3): a browser shows what they hold.
+// showShadowRoots converts templates that are shadow roots to plain elements (HTML standard section
+// 4.12.3), since browsers show their content.
 func showShadowRoots(root *html.Node) {
 	for n := range dom.Descendants(root) {
 		if mode := dom.Attribute(n, "shadowrootmode"); dom.IsTemplate(n) && (strings.EqualFold(mode, "open") || strings.EqualFold(mode, "closed")) {
@@ -60,7 +59,7 @@ func showShadowRoots(root *html.Node) {
 	}
 }
 
-// Attribute returns the value of an attribute of any namespace, "" if there is none.
+// Attribute returns the value of an attribute of any namespace, or "".
 func Attribute(n *html.Node, name string) string {
 	for i := range n.Attr {
 		if n.Attr[i].Key == name {

@@ -15,20 +15,19 @@ import (
 	"seine/internal/page/mediatype"
 )
 
-// Bounds of values, besides MaxTree.
+// Limits of values, besides MaxTree.
 const (
-	// MaxData is the longest JSON, NDJSON, CSV or XML, in bytes, that is read whole.
+	// MaxData is the maximum length of JSON, NDJSON, CSV or XML, in bytes.
 	MaxData = 32 << 20
-	// MaxDepth bounds how deep values are in values.
+	// MaxDepth bounds the nesting of values.
 	MaxDepth = 1000
-	// MaxDigits bounds a number: arithmetic on longer ones takes quadratic time.
+	// MaxDigits bounds the digits of a number: arithmetic on longer ones takes quadratic time.
 	MaxDigits = 1000
 )
 
-// JSON returns what a document says as jq takes it: nil, bool, string,
-// json.Number (which keeps numbers as they were written), []any and
-// map[string]any. NDJSON is a list of its values; CSV is a list of its rows,
-// each an object with the names of the first row. For a sitemap see sitemapValue.
+// JSON returns the values of a document in the types of jq: nil, bool, string, json.Number (which
+// keeps numbers as written), []any and map[string]any. NDJSON is a list of its values. CSV is a
+// list of its rows, each an object with the names of the first row. For sitemaps see sitemapValue.
 func (d *Document) JSON() (any, error) {
 	return d.json.get(func() (any, error) {
 		body := d.Body()
@@ -58,7 +57,7 @@ func (d *Document) JSON() (any, error) {
 	})
 }
 
-// parseJSON reads one value, which may have a guard before it.
+// parseJSON parses one value, which may be preceded by a guard.
 func parseJSON(body []byte) (any, error) {
 	v, rest, err := Value(body)
 	if err == nil && afterValue().Match(rest) || errors.Is(err, ErrTooBig) {
@@ -73,20 +72,19 @@ func parseJSON(body []byte) (any, error) {
 }
 
 var (
-	// guard is text before JSON: "for(;;);" keeps another site from running it as a script; a call of a function (JSONP) or
-	// an assignment makes it one; some programs print warnings there.
+	// guard is text before JSON. "for(;;);" prevents other sites from running it as a script, a
+	// function call (JSONP) or an assignment makes it one, and some programs print warnings there.
 	guard = lazyregexp.New(`^(?:\s*\{\}\s*&&)?[^{\["]*`)
-	// afterValue is text behind such JSON, such as the end of a call.
+	// afterValue is text after such JSON, such as the end of a call.
 	afterValue = lazyregexp.New(`^[^\pL\pN"'{\[&]*$`)
 )
 
-// Value reads the first JSON value of b, as Document.JSON returns it, and returns
-// what is behind it.
+// Value parses the first JSON value of b to the types of Document.JSON, and returns the rest of b.
 func Value(b []byte) (v any, rest []byte, err error) {
 	if err := Bounded(b); err != nil {
 		return nil, nil, err
 	}
-	dec := json.NewDecoder(bytes.NewReader(b)) //nolint:forbidigo // into no struct
+	dec := json.NewDecoder(bytes.NewReader(b)) //nolint:forbidigo // not decoded into a struct
 	dec.UseNumber()
 	if err := dec.Decode(&v); err != nil {
 		return nil, nil, fmt.Errorf("read JSON: %w", err)
@@ -94,8 +92,8 @@ func Value(b []byte) (v any, rest []byte, err error) {
 	return v, b[dec.InputOffset():], nil
 }
 
-// parseNDJSON returns the values of a text. If the text is broken, it returns those of the lines that are not, and a
-// description of the others.
+// parseNDJSON returns the values of a text. If some lines are invalid, it returns those of the
+// others, and a description of the invalid lines.
 func parseNDJSON(body []byte) (rows []any, broken string, err error) {
 	rows, err = decodeValues(body)
 	if err == nil || errors.Is(err, ErrTooBig) {
@@ -120,14 +118,15 @@ func parseNDJSON(body []byte) (rows []any, broken string, err error) {
 	return rows, broken, nil
 }
 
-// betweenLines are characters around lines: RFC 7464 begins each with U+001E, and lists have commas.
+// betweenLines are characters around lines: RFC 7464 begins each line with U+001E, and lists have
+// commas.
 const betweenLines = " \t\r\n,\x1e\x00\ufeff"
 
 func decodeValues(body []byte) ([]any, error) {
 	if err := Bounded(body); err != nil {
 		return nil, err
 	}
-	dec := json.NewDecoder(bytes.NewReader(body)) //nolint:forbidigo // into no struct
+	dec := json.NewDecoder(bytes.NewReader(body)) //nolint:forbidigo // not decoded into a struct
 	dec.UseNumber()
 	rows := []any{}
 	for {
@@ -143,8 +142,8 @@ func decodeValues(body []byte) ([]any, error) {
 	}
 }
 
-// Bounded returns an error for JSON text that would take more memory than there may be, and for
-// values that are too deep or numbers that are too long.
+// Bounded returns an error for JSON text that would take too much memory, that is nested too deep,
+// or that has numbers that are too long.
 func Bounded(b []byte) error {
 	size, err := sizeOfJSON(b)
 	if err == nil && size > MaxTree-copiesOfJSON*len(b) {
@@ -153,8 +152,8 @@ func Bounded(b []byte) error {
 	return err
 }
 
-// sizeOfJSON counts what the values in a text of JSON take, at most MaxTree. It does not
-// check whether that is valid.
+// sizeOfJSON returns the memory of the values in a JSON text, up to MaxTree. It does not check
+// whether the text is valid.
 func sizeOfJSON(b []byte) (size int, err error) {
 	depth, digits := 0, 0
 	empty := false // an object that was just opened

@@ -1,12 +1,12 @@
 package document
 
-// TellPageFields sets the function that returns what the record of the page has as one of
-// crawlspec.PageFields, as JSON, to rules that ask for it.
+// TellPageFields sets the function that returns a field of the page's record, one of
+// crawlspec.PageFields, as JSON. Rules that need the field call it.
 func (d *Document) TellPageFields(field func(name string) []byte) {
 	d.pageField, d.fields = field, make(map[string]lazy[any])
 }
 
-// PageField returns what the record of the page has as a field, nil if that is unknown.
+// PageField returns a field of the page's record, or nil if it is unknown.
 func (d *Document) PageField(name string) (any, error) {
 	if d.pageField == nil {
 		return nil, nil
@@ -20,9 +20,9 @@ func (d *Document) PageField(name string) (any, error) {
 	return v, err
 }
 
-// PageText is PageField of a field that is a text, "" if that is unknown.
+// PageText is PageField for a text field. It returns "" if the field is unknown.
 func (d *Document) PageText(name string) string {
-	v, _ := d.PageField(name) // what the parser writes is JSON
+	v, _ := d.PageField(name) // the parser writes valid JSON
 	s, _ := v.(string)
 	return s
 }

@@ -6,9 +6,9 @@ import (
 	"seine/internal/page/sitemap"
 )
 
-// sitemapValue returns a sitemap for jq: an object with index, which is true if its
-// entries are sitemaps, and entries, each with its url and the other properties of
-// [sitemap.Entry]. Of a file that breaks off, it is the part before that.
+// sitemapValue returns a sitemap for jq: an object with index, which is true if its entries are
+// sitemaps, and entries, each with its url and the other properties of [sitemap.Entry]. For a
+// truncated file, it has the entries before the truncation.
 func sitemapValue(body []byte, contentType string) (any, error) {
 	site, err := sitemap.Parse(body, contentType)
 	if site == nil {

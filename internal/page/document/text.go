@@ -8,8 +8,8 @@ import (
 	"seine/internal/page/htmlpage"
 )
 
-// Text returns the text of the document: of a page what a reader sees, as its
-// record has it; of anything else the body.
+// Text returns the text of the document: for a page the visible text as in its record, for other
+// documents the body.
 func (d *Document) Text() (string, error) {
 	return d.text.get(func() (string, error) {
 		if !d.IsHTML() {
@@ -20,12 +20,12 @@ func (d *Document) Text() (string, error) {
 	})
 }
 
-// TextOf returns the text in a node, white space folded to single spaces. Blocks,
-// cells and line breaks are apart by a space. The text of a script, style, template or
-// noscript element is left out, unless n is one itself.
+// TextOf returns the text of a node, with white space folded to single spaces. Spaces separate
+// blocks, cells and line breaks. The text of script, style, template and noscript elements is
+// omitted, unless n is one itself.
 func TextOf(n *html.Node) string { return dom.Fold(article.TextOf(n, "")) }
 
-// Raised separates digits from raised or small ones behind them in a text of NumberText.
+// Raised separates digits from raised or small digits after them in the result of NumberText.
 const Raised = "¤"
 
 // NumberText is TextOf for a number, in which the cents of a price may be raised:

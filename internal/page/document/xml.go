@@ -14,8 +14,8 @@ import (
 	"seine/internal/page/xmlstream"
 )
 
-// XML returns the tree of a document that is XML. Of one that is broken, it is what
-// can be read of it, and Broken is true.
+// XML returns the tree of an XML document. For a malformed document, it returns the readable parts,
+// and Broken describes the fault.
 func (d *Document) XML() (*xmlquery.Node, error) {
 	return d.xml.get(func() (*xmlquery.Node, error) {
 		switch d.Type.Class {
@@ -40,8 +40,8 @@ func (d *Document) XML() (*xmlquery.Node, error) {
 	})
 }
 
-// Broken says what is wrong with a document that was read all the same, "" if
-// nothing is known: only XML, NDJSON and CSV whose values were requested are checked.
+// Broken describes the fault of a malformed document that was read nevertheless, or returns "".
+// Only XML, NDJSON and CSV are checked, when their values are first requested.
 func (d *Document) Broken() string { return d.broken }
 
 func parseXML(body []byte) (root *xmlquery.Node, err error) {
@@ -51,10 +51,10 @@ func parseXML(body []byte) (root *xmlquery.Node, err error) {
 	switch size, depth := sizeOfXML(body); {
 	case size > MaxTree:
 		return nil, errTree("its tree of XML")
-	case depth > MaxDepth: // the library goes through it by recursion
+	case depth > MaxDepth: // the library uses recursion
 		return nil, fmt.Errorf("%w: its elements are more than %d deep", ErrTooBig, MaxDepth)
 	}
-	defer func() { // the library panics on some prefixes that are not declared
+	defer func() { // the library panics on some undeclared prefixes
 		if p := recover(); p != nil {
 			root, err = nil, fmt.Errorf("read XML: %v", p)
 		}
@@ -69,8 +69,8 @@ func parseXML(body []byte) (root *xmlquery.Node, err error) {
 	return root, nil
 }
 
-// sizeOfXML returns what a tree takes, and how deep its elements are, at most: XML has
-// nothing that makes more of it than there is.
+// sizeOfXML returns an upper bound of the memory of a tree and the depth of its elements: XML has
+// nothing that expands.
 func sizeOfXML(body []byte) (size, deepest int) {
 	size = len(body)
 	depth := 0
@@ -87,7 +87,7 @@ func sizeOfXML(body []byte) (size, deepest int) {
 		}
 		switch rest := body[i:]; {
 		case len(rest) == 1:
-		case rest[0] == '>' && rest[1] != '<': // a text comes
+		case rest[0] == '>' && rest[1] != '<': // a text follows
 			size += sizeXML
 		case rest[0] != '<':
 		case rest[1] == '/':
@@ -105,8 +105,8 @@ func sizeOfXML(body []byte) (size, deepest int) {
 	return size + max(tag.values, tag.words)*sizeXMLAttribute, deepest
 }
 
-// endOfMarkup returns where a comment, a processing instruction, a CDATA section or a document
-// type ends that b begins with, as encoding/xml has it: quotes in it do not belong to a tag.
+// endOfMarkup returns the end of the comment, processing instruction, CDATA section or document
+// type that b begins with, as in encoding/xml: quotes in them do not belong to a tag.
 func endOfMarkup(b []byte) int {
 	for _, m := range [][2]string{{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}} {
 		if inside, ok := bytes.CutPrefix(b, []byte(m[0])); ok {
@@ -136,8 +136,8 @@ func endOfMarkup(b []byte) int {
 	return len(b)
 }
 
-// attributesOfXML counts the attributes of a tag that is open: those with a value, and
-// the words outside of values, since an attribute may lack one.
+// attributesOfXML counts the attributes of an open tag: those with a value, and words outside
+// values, since an attribute may lack a value.
 type attributesOfXML struct {
 	open          bool
 	quote         byte
@@ -145,7 +145,7 @@ type attributesOfXML struct {
 	values, words int
 }
 
-// read takes the next byte of the tag; false says that it ends there.
+// read reads the next byte of the tag. It returns false if the tag ends there.
 func (t *attributesOfXML) read(c byte) bool {
 	switch {
 	case t.quote != 0:
