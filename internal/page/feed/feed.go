@@ -1,17 +1,15 @@
-// Package feed reads feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 (RFC 4287), JSON
-// Feed 1 (jsonfeed.org), with the elements of Dublin Core and iTunes that feeds use in
-// place of the standard ones.
+// Package feed reads feeds: RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 (RFC 4287), JSON Feed 1
+// (jsonfeed.org), with the elements of Dublin Core and iTunes that feeds use instead of the
+// standard ones.
 //
-// It takes a body as it came and gives one Feed, whatever the format: what the feed says
-// of itself, and the title and the page of each item. URLs are absolute and canonical,
-// resolved by xml:base and the URL of the feed; those that are neither http nor https
-// are left out. Titles are plain text. It is lenient where people err (package
-// xmlstream), and counts that. A feed that breaks off gives the items it had until
-// there. github.com/mmcdole/gofeed would read more of a sound feed, but it gives nothing
-// of one that breaks off, and has no limit of items or memory.
+// It returns one Feed for a body in any of these formats: the feed's own description, and the title
+// and page of each item. URLs are absolute and canonical, resolved against xml:base and the URL of
+// the feed. URLs other than http and https are omitted. Titles are plain text. The package
+// tolerates common errors (package xmlstream) and counts them. For a truncated feed it returns the
+// items before the truncation. github.com/mmcdole/gofeed would read more of a valid feed, but it
+// returns nothing for a truncated one, and does not limit items or memory.
 //
-// The reader is bounded in memory and time by the limits below, however a feed is
-// made, and linear in its length.
+// Memory and time are bounded by the limits below for any feed, and linear in its length.
 package feed
 
 import (
@@ -22,19 +20,19 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// Limits of a feed. Real feeds stay far below; an archive of ten years of a blog has
-// some thousand items and 20 MB.
+// Limits of a feed. Real feeds are far below; an archive of ten years of a blog has some thousand
+// items and 20 MB.
 const (
-	MaxBytes = 32 << 20 // read of a body
+	MaxBytes = 32 << 20 // maximum number of bytes read
 	MaxItems = 10_000
 	maxValue = 1 << 20 // bytes of a title or another value
 	maxURL   = 8 << 10
 )
 
-// ErrNoFeed says that a document is no feed.
+// ErrNoFeed is returned for a document that is not a feed.
 var ErrNoFeed = errors.New("not a feed")
 
-// Feed is a feed of any format. What it does not say is "".
+// Feed is a feed of any format. Missing values are "".
 type Feed struct {
 	Title       string
 	Description string
@@ -42,21 +40,21 @@ type Feed struct {
 	Link     string
 	Language string
 	Items    []Item
-	// Cut says that there was more than is read.
+	// Cut is set if the feed exceeded a limit.
 	Cut bool
-	// Repairs is how many places were not XML, and were read all the same.
+	// Repairs is the number of places that were not valid XML, and were read nevertheless.
 	Repairs int
 }
 
-// Item is an entry of a feed. What it does not say is "".
+// Item is an entry of a feed. Missing values are "".
 type Item struct {
 	URL   string
 	Title string
 }
 
-// Parse reads the feed that was found at pageURL with that Content-Type. It returns
-// what it found before an error in the feed, together with that; ErrNoFeed if there is
-// no feed at all.
+// Parse reads the feed that was found at pageURL with this Content-Type. If the feed has an error,
+// it returns the items before it, and the error. It returns ErrNoFeed if the document is not a
+// feed.
 func Parse(body []byte, contentType, pageURL string) (*Feed, error) {
 	base, err := weburl.NewBase(pageURL)
 	if err != nil {
@@ -65,7 +63,7 @@ func Parse(body []byte, contentType, pageURL string) (*Feed, error) {
 	return read(body, contentType, urlBase{base, pageURL}, MaxBytes)
 }
 
-// read reads the feed up to a limit.
+// read reads the feed up to a limit of bytes.
 func read(body []byte, contentType string, at urlBase, limit int) (*Feed, error) {
 	cut := len(body) > limit
 	f, err := parse(body[:min(len(body), limit)], contentType, at)
@@ -88,13 +86,13 @@ func parse(body []byte, contentType string, at urlBase) (*Feed, error) {
 	return parseXML(body, contentType, at)
 }
 
-// urlBase is where references are resolved.
+// urlBase is the base for resolving references.
 type urlBase struct {
 	base *weburl.Base
 	url  string
 }
 
-// resolve returns the URL of a reference, "" if it is none that can be fetched.
+// resolve returns the URL of a reference, or "" if it cannot be fetched.
 func (p urlBase) resolve(ref string) string {
 	if ref == "" || len(ref) > maxURL {
 		return ""
@@ -106,7 +104,8 @@ func (p urlBase) resolve(ref string) string {
 	return u
 }
 
-// within returns the place that a base given here leads to, this one if it is no URL.
+// within returns the base that a nested base reference leads to, or this one if the reference is
+// not a URL.
 func (p urlBase) within(ref string) urlBase {
 	u := p.resolve(ref)
 	if u == "" || u == p.url {

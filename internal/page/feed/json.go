@@ -8,7 +8,7 @@ import (
 	"seine/internal/base/truncate"
 )
 
-// jsonFeed is what is read of a JSON Feed, version 1.0 or 1.1.
+// jsonFeed has the members of a JSON Feed, version 1.0 or 1.1, that are read.
 type jsonFeed struct {
 	Version     string     `json:"version"`
 	Title       string     `json:"title"`
@@ -26,7 +26,7 @@ type jsonItem struct {
 
 var errJSON = errors.New("its version is not a version of JSON Feed")
 
-// parseJSON reads a JSON Feed. Values of a wrong type are left out.
+// parseJSON reads a JSON Feed. Values of a wrong type are omitted.
 func parseJSON(body []byte, at urlBase) (*Feed, error) {
 	var j jsonFeed
 	if err := jsontext.Unmarshal(body, &j); err != nil && !jsontext.IsTypeError(err) {

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// links are what a feed or an item says is its page, the first of each kind.
+// links are the links of a feed or an item to its page, the first of each kind.
 type links struct {
 	text  string // the text of a link of RSS
-	html  string // a link of Atom to HTML, or to a type that it does not say
+	html  string // a link of Atom to HTML, or without a type
 	other string // a link of Atom to another type
 }
 
 func (l *links) url() string { return cmp.Or(l.text, l.html, l.other) }
 
-// addLink takes a link of Atom, whose URL is an attribute, and reports whether it was one.
+// addLink reads a link of Atom, whose URL is an attribute, and reports whether the element was one.
 func (p *parser) addLink(e element, t xml.StartElement) bool {
 	href := reference(t, "href")
 	if e.name != "link" || href == "" {
@@ -33,8 +33,8 @@ func (p *parser) addLink(e element, t xml.StartElement) bool {
 	return true
 }
 
-// isAlternate reports whether a relation is that of a page to its feed or item (RFC 4287
-// section 4.2.7.2).
+// isAlternate reports whether a relation is that of a feed or item to its page (RFC 4287 section
+// 4.2.7.2).
 func isAlternate(rel string) bool {
 	rel = strings.TrimPrefix(rel, "http://www.iana.org/assignments/relation/")
 	return rel == "" || strings.EqualFold(rel, "alternate")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// prefixes are the prefixes of the known namespaces here, whatever prefix a feed gives
-// them. Namespaces are in the form of spaceOf. RSS and Atom have no prefix.
+// prefixes maps known namespaces to the prefixes used here, whatever prefix a feed declares.
+// Namespaces are in the form of spaceOf. RSS and Atom have no prefix.
 var prefixes = map[string]string{
 	"":                                    "",
 	"www.w3.org/2005/atom":                "",
@@ -20,14 +20,14 @@ var prefixes = map[string]string{
 	"purl.org/dc/elements/1.1":            "dc:",
 	"www.itunes.com/dtds/podcast-1.0.dtd": "itunes:",
 	"www.w3.org/1999/02/22-rdf-syntax-ns": "rdf:",
-	// Prefixes that a feed does not declare.
+	// Prefixes that feeds use without declaring them.
 	"atom":   "",
 	"atom10": "",
 	"a10":    "",
 }
 
-// name returns the name of an element, in lower case. One of another namespace has
-// that for its prefix, and so is like none of ours, unless the feed itself is in it.
+// name returns the name of an element, in lower case. The prefix of an unknown namespace is the
+// namespace, so that the name matches no known one, unless the feed's root is in that namespace.
 func (p *parser) name(n xml.Name) string {
 	local, space := strings.ToLower(n.Local), spaceOf(n.Space)
 	prefix, ok := prefixes[space]
@@ -40,17 +40,17 @@ func (p *parser) name(n xml.Name) string {
 	return prefix + local
 }
 
-// spaceOf returns a namespace in lower case, without its scheme and a slash or "#" at its end.
+// spaceOf returns a namespace in lower case, without its scheme and a trailing slash or "#".
 func spaceOf(space string) string {
 	space = strings.ToLower(strings.TrimSpace(space))
 	space = strings.TrimPrefix(strings.TrimPrefix(space, "http://"), "https://")
 	return strings.TrimRight(space, "/#")
 }
 
-// attr returns an attribute by its local name in lower case, "" if there is none.
+// attr returns an attribute by its local name in lower case, or "".
 func attr(t xml.StartElement, local string) string { return valid(reference(t, local)) }
 
-// reference returns an attribute that is a URL, with the bytes that it came with.
+// reference returns an attribute that is a URL, with its original bytes.
 func reference(t xml.StartElement, local string) string {
 	for _, a := range t.Attr {
 		if a.Name.Local == local {
@@ -60,7 +60,7 @@ func reference(t xml.StartElement, local string) string {
 	return ""
 }
 
-// wants reports whether the text of an element is read: of a feed or of an item.
+// wants reports whether the text of an element is read, for a feed or an item.
 func (p *parser) wants(name string) bool {
 	switch name {
 	case "title", "dc:title", "link":

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// plain returns the text of a title, without markup and with single spaces: titles
-// have HTML in them, whether their format allows it or not.
+// plain returns the text of a title, without markup and with single spaces: titles contain HTML,
+// whether their format allows it or not.
 func plain(s string) string {
 	if strings.ContainsAny(s, "<&") {
 		s = strip(s)
@@ -33,8 +33,8 @@ func strip(s string) string {
 	}
 }
 
-// isApart reports whether an element sets words apart.
+// isApart reports whether an element separates words.
 func isApart(name string) bool { return name == "br" || name == "p" || name == "div" }
 
-// valid returns a text in which U+FFFD is in place of what is no character.
+// valid returns a text with invalid UTF-8 replaced by U+FFFD.
 func valid(s string) string { return strings.ToValidUTF8(s, "\ufffd") }

@@ -2,13 +2,13 @@ package feed
 
 import "strings"
 
-// value is the text of an element, without elements that are in it.
+// value is the text of an element, without the text of inner elements.
 type value struct {
 	name      string
 	depth     int
 	at        urlBase
-	kind      string // the type of a text of Atom
-	permalink bool   // a guid is a URL
+	kind      string // type of an Atom text
+	permalink bool   // the guid is a URL
 	b         strings.Builder
 }
 
@@ -19,17 +19,17 @@ func (v *value) text(t []byte) {
 	v.b.Write(t)
 }
 
-// tag takes a tag within the value: HTML in Atom, or that someone forgot to escape.
+// tag reads a tag within the value: HTML in Atom, or unescaped HTML.
 func (v *value) tag(name string) {
 	if isApart(strings.ToLower(name)) {
 		v.text([]byte{' '})
 	}
 }
 
-// url returns the URL that the value is.
+// url returns the value as a URL.
 func (v *value) url() string { return v.at.resolve(strings.TrimSpace(v.b.String())) }
 
-// title returns a title as plain text. Only Atom has titles that are not HTML (RFC 4287
+// title returns a title as plain text. Only Atom can have titles that are not HTML (RFC 4287
 // section 3.1).
 func (v *value) title(text string, atom bool) string {
 	if atom && (v.kind == "" || v.kind == "text" || v.kind == "xhtml" || strings.HasSuffix(v.kind, "/xhtml+xml")) {
@@ -38,7 +38,7 @@ func (v *value) title(text string, atom bool) string {
 	return plain(text)
 }
 
-// assign puts a value where it belongs. Of several the first counts.
+// assign stores a value. If one occurs several times, the first counts.
 func (p *parser) assign(v *value) {
 	text := valid(strings.TrimSpace(v.b.String()))
 	if text == "" {
@@ -49,7 +49,7 @@ func (p *parser) assign(v *value) {
 		set(p.title(), v.title(text, p.atom))
 	case "link":
 		set(&p.pages().text, v.url())
-	case "guid": // in RSS the URL of the item, unless it says no
+	case "guid": // in RSS the URL of the item, unless isPermaLink is false
 		if v.permalink && (strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")) {
 			set(&p.pages().html, v.url())
 		}
@@ -60,7 +60,7 @@ func (p *parser) assign(v *value) {
 	}
 }
 
-// set keeps the first value there is.
+// set sets a field unless it has a value.
 func set(field *string, text string) {
 	if *field == "" {
 		*field = text

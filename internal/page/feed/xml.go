@@ -31,21 +31,21 @@ func parseXML(body []byte, contentType string, at urlBase) (*Feed, error) {
 // parser follows the elements of a feed.
 type parser struct {
 	d      *xmlstream.Decoder
-	junk   int     // elements before the first that is one of ours
+	junk   int     // number of elements before the first known one
 	at     urlBase // of the feed
 	feed   *Feed
 	atom   bool   // the feed is Atom
-	space  string // of the root, if it is unknown
+	space  string // namespace of the root, if it is unknown
 	ofFeed links
 	open   []element
-	item   *Item // that is being read, its links, and the depth of its element
+	item   *Item // the current item, its links, and the depth of its element
 	ofItem links
 	depth  int
-	value  *value // that is being read
+	value  *value // the current value
 }
 
-// element is one that is open. Its name is its local name in lower case, with a prefix
-// if it is in the namespace of an extension.
+// element is an open element. Its name is the local name in lower case, with a prefix if it is in
+// the namespace of an extension.
 type element struct {
 	name string
 	at   urlBase
@@ -104,7 +104,7 @@ func (p *parser) start(t xml.StartElement) error {
 	return nil
 }
 
-// root begins the feed, and reports whether the element is that of one.
+// root begins the feed, and reports whether the element is the root of one.
 func (p *parser) root(name string) bool {
 	switch name {
 	case "rss", "rdf:rdf", "rdf":
@@ -115,14 +115,13 @@ func (p *parser) root(name string) bool {
 	return p.feed != nil
 }
 
-// holds says that the values of a parent are those of the feed or of the item: the
-// image of a channel has a title and a link too, the source of an entry is another
-// feed.
+// holds reports whether the values in a parent are those of the feed or of the item. An image of a
+// channel has a title and a link too, and the source of an entry is another feed.
 func (p *parser) holds(parent string) bool {
 	switch parent {
 	case "channel", "feed", "item", "entry":
 		return true
-	case "rss": // a channel that is left out
+	case "rss": // the channel element is missing
 		return p.item == nil
 	}
 	return false
@@ -160,7 +159,7 @@ func (p *parser) place() urlBase {
 	return p.open[len(p.open)-1].at
 }
 
-// title returns where the title of the item or the feed belongs.
+// title returns the title field of the current item or the feed.
 func (p *parser) title() *string {
 	if p.item != nil {
 		return &p.item.Title
@@ -168,7 +167,7 @@ func (p *parser) title() *string {
 	return &p.feed.Title
 }
 
-// pages returns where the links of the item or the feed belong.
+// pages returns the links of the current item or the feed.
 func (p *parser) pages() *links {
 	if p.item != nil {
 		return &p.ofItem

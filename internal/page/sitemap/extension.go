@@ -13,14 +13,14 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// Limits of what an entry may have. Google's rules for the extensions allow a page
-// 1,000 images; a description of a video has up to 2,048 characters.
+// Limits of an entry. Google's rules for the extensions allow a page 1,000 images; the description
+// of a video has up to 2,048 characters.
 const (
 	maxList      = 1000
 	maxExtraText = 8 << 10
 )
 
-// List are parts of an entry that are not empty, at most 1,000.
+// List has the non-empty parts of an entry, at most 1,000.
 type List[T comparable] []T
 
 // UnmarshalXML implements xml.Unmarshaler.
@@ -38,24 +38,25 @@ func (l *List[T]) UnmarshalXML(d *xml.Decoder, start xml.StartElement) error {
 	return nil
 }
 
-// Alternate is the same page in another language, such as "de-AT" or "x-default"; "" if the file has none.
+// Alternate is the same page in another language, such as "de-AT" or "x-default"; Language is "" if
+// the file has none.
 type Alternate struct {
 	URL      string `json:"url"                xml:"href,attr"`
 	Language string `json:"language,omitempty" xml:"hreflang,attr"`
 	Rel      string `json:"-"                  xml:"rel,attr"`
 }
 
-// News is an article, by the extension of Google News.
+// News is an article in the Google News extension.
 type News struct {
-	Publication Text `json:"publication,omitempty" xml:"publication>name"`     // the name of the paper
+	Publication Text `json:"publication,omitempty" xml:"publication>name"`     // name of the newspaper
 	Language    Text `json:"language,omitempty"    xml:"publication>language"` // of the article
 	Title       Text `json:"title,omitempty"       xml:"title"`
 	Published   Time `json:"published,omitzero"    xml:"publication_date"`
 	Keywords    Text `json:"keywords,omitempty"    xml:"keywords"`
 }
 
-// Image is an image on a page. Google reads no more than the URL today; the rest is
-// in many sitemaps.
+// Image is an image on a page. Google reads only the URL now; the other fields are in many
+// sitemaps.
 type Image struct {
 	URL     Text `json:"url,omitempty"     xml:"loc"`
 	Title   Text `json:"title,omitempty"   xml:"title"`
@@ -67,22 +68,22 @@ type Image struct {
 type Video struct {
 	Title       Text    `json:"title,omitempty"       xml:"title"`
 	Description Text    `json:"description,omitempty" xml:"description"`
-	Thumbnail   Text    `json:"thumbnail,omitempty"   xml:"thumbnail_loc"` // URL of a picture
+	Thumbnail   Text    `json:"thumbnail,omitempty"   xml:"thumbnail_loc"` // URL of an image
 	Content     Text    `json:"content,omitempty"     xml:"content_loc"`   // URL of the video itself
 	Player      Text    `json:"player,omitempty"      xml:"player_loc"`    // URL of a page that plays it
 	Seconds     Seconds `json:"seconds,omitempty"     xml:"duration"`
 	Published   Time    `json:"published,omitzero"    xml:"publication_date"`
 }
 
-// The types of values are lenient: a text that is not one leaves the zero value, or no priority.
+// The types of values are lenient: an invalid text leaves the zero value, or no priority.
 type (
 	// Text is trimmed and valid UTF-8, of bounded length.
 	Text string
-	// Time is a date and time. The profile of ISO 8601 for the web has years and months, too.
+	// Time is a date and time. As in the W3C profile of ISO 8601, it may be only a year or month.
 	Time struct{ time.Time }
-	// Seconds are up to a million.
+	// Seconds is a duration of less than a million seconds.
 	Seconds int
-	// Priority is from 0 to 1, beside other pages of the site; -1 if the file has none.
+	// Priority is from 0 to 1, relative to other pages of the site; -1 if the file has none.
 	Priority float64
 )
 
@@ -126,7 +127,7 @@ func (p Priority) IsZero() bool { return p < 0 }
 
 var frequencies = []Text{"", "always", "hourly", "daily", "weekly", "monthly", "yearly", "never"}
 
-// clean leaves out values of an entry that the protocol does not have.
+// clean drops values of an entry that the protocol does not allow.
 func (e *Entry) clean() {
 	e.Modified, e.LastMod = e.LastMod.Time, Time{}
 	if e.ChangeFreq = Text(strings.ToLower(string(e.ChangeFreq))); !slices.Contains(frequencies, e.ChangeFreq) {

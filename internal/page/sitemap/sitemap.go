@@ -1,8 +1,7 @@
-// Package sitemap reads sitemaps and indexes of sitemaps, by the protocol of
-// sitemaps.org: XML, plain or in gzip, with the extensions for news, images, videos
-// and languages; and lists of URLs as text. It is lenient where people err
-// (namespaces that are wrong or missing, blanks around URLs, bare ampersands), and
-// bounded in what it takes from a file.
+// Package sitemap reads sitemaps and sitemap indexes of the sitemaps.org protocol: XML, plain or
+// compressed with gzip, with the extensions for news, images, videos and languages; and lists of
+// URLs as text. It tolerates common errors (wrong or missing namespaces, blanks around URLs, bare
+// ampersands), and limits what it reads of a file.
 package sitemap
 
 import (
@@ -19,27 +18,27 @@ import (
 	"seine/internal/page/xmlstream"
 )
 
-// Limits of a sitemap. The protocol says 50,000 URLs and 50 MiB; a file that has
-// somewhat more is read all the same.
+// Limits of a sitemap. The protocol says 50,000 URLs and 50 MiB; slightly larger files are read
+// too.
 const (
 	MaxEntries = 100_000
 	MaxBytes   = 64 << 20
 	maxURL     = 8 << 10
 )
 
-// ErrNotSitemap says that a document is no sitemap.
+// ErrNotSitemap is returned for a document that is not a sitemap.
 var ErrNotSitemap = errors.New("not a sitemap")
 
-// Sitemap is what a file lists.
+// Sitemap is the content of a file.
 type Sitemap struct {
 	Index      bool    `json:"index"` // the entries are sitemaps, not pages
 	Entries    []Entry `json:"entries"`
-	Cut        bool    `json:"-"` // there was more than is read
-	Unreadable int     `json:"-"` // entries without a URL, or with one that is too long
-	Repairs    int     `json:"-"` // places that were not XML, and were read all the same
+	Cut        bool    `json:"-"` // the file exceeded a limit
+	Unreadable int     `json:"-"` // entries without a URL, or with a URL that is too long
+	Repairs    int     `json:"-"` // places that were not valid XML, and were read nevertheless
 }
 
-// Entry is one URL, as it is written. Its form in JSON is that of rules.
+// Entry is one URL, as written. Its JSON form is the one that rules see.
 type Entry struct {
 	URL        string          `json:"url"                  xml:"loc"`
 	Priority   Priority        `json:"priority,omitzero"    xml:"priority"`
@@ -50,12 +49,12 @@ type Entry struct {
 	Images     List[Image]     `json:"images,omitempty"     xml:"image"`
 	Videos     List[Video]     `json:"videos,omitempty"     xml:"video"`
 
-	LastMod Time `json:"-" xml:"lastmod"` // for Modified
+	LastMod Time `json:"-" xml:"lastmod"` // source of Modified
 }
 
-// Parse reads the sitemap that came with a Content-Type, or "". It returns what it
-// found before the file broke off, together with an error; ErrNotSitemap if
-// there is no sitemap at all.
+// Parse reads a sitemap. contentType is that of its response, or "". For a truncated file, it
+// returns the entries before the truncation, and an error. It returns ErrNotSitemap if the document
+// is not a sitemap.
 func Parse(body []byte, contentType string) (*Sitemap, error) {
 	body, cut, broken := unzipped(body)
 	stream := xmlstream.NewDecoder(body, contentType, "url", "sitemap", "loc")
@@ -73,8 +72,8 @@ func Parse(body []byte, contentType string) (*Sitemap, error) {
 	return site, nil
 }
 
-// unzipped returns a body, or what is in it, up to MaxBytes: cut says that there is
-// more. With an error it is what came before that.
+// unzipped returns a body, decompressed if needed, up to MaxBytes. cut means that there is more.
+// With an error it returns the data before the error.
 func unzipped(body []byte) (text []byte, cut bool, err error) {
 	if !bytes.HasPrefix(body, []byte("\x1f\x8b")) {
 		return body[:min(len(body), MaxBytes)], len(body) > MaxBytes, nil
@@ -87,7 +86,7 @@ func unzipped(body []byte) (text []byte, cut bool, err error) {
 
 var errRoot = errors.New("it has neither a urlset nor a sitemapindex")
 
-// read reads the entries of a file, nil if it is not a sitemap.
+// read reads the entries of a file. It returns nil if the file is not a sitemap.
 func read(d *xml.Decoder) (site *Sitemap, err error) {
 	junk := 0 // elements before the root
 	for {

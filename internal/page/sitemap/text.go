@@ -11,10 +11,10 @@ import (
 	"seine/internal/page/charset"
 )
 
-// ParseText reads a sitemap that is a text file, with a URL on each line, as the
-// protocol allows ("Other Sitemap formats"). Since any text has lines, more than half of
-// them must be URLs of http or https: ErrNotSitemap if they are not, or if there is none.
-// The caller knows that a sitemap is expected there, by its name or from who named it.
+// ParseText reads a sitemap that is a text file with a URL on each line, as the protocol allows
+// ("Other Sitemap formats"). Since any text has lines, more than half of them must be http or https
+// URLs: otherwise, and if there is none, it returns ErrNotSitemap. The caller must know that a
+// sitemap is expected, by the file's name or by the reference to it.
 func ParseText(body []byte) (*Sitemap, error) { return parseText(body, MaxBytes) }
 
 func parseText(body []byte, limit int) (*Sitemap, error) {
@@ -24,11 +24,11 @@ func parseText(body []byte, limit int) (*Sitemap, error) {
 		text = text[:bytes.LastIndexAny(text, "\r\n")+1] // the last line is incomplete
 	}
 	if bytes.IndexByte(text[:min(len(text), 64)], 0) >= 0 {
-		text, _ = charset.DecodeText(text, "") // it is UTF-16; other bytes of URLs stay as the server knows them
+		text, _ = charset.DecodeText(text, "") // UTF-16; other bytes of URLs stay as the server knows them
 	}
 	var bad []byte // the first line that is not a URL
 	for line := range bytes.FieldsFuncSeq(text, func(r rune) bool { return r == '\r' || r == '\n' }) {
-		line, _, _ = bytes.Cut(bytes.TrimSpace(line), []byte{'\t'}) // other columns may be behind the URL
+		line, _, _ = bytes.Cut(bytes.TrimSpace(line), []byte{'\t'}) // other columns may follow the URL
 		switch {
 		case len(line) == 0:
 		case len(site.Entries) == MaxEntries:
@@ -63,8 +63,8 @@ func ParseMarkdown(body []byte) *Sitemap {
 	return site
 }
 
-// ParseAny reads a file that is known for a sitemap: XML, or else a list of URLs as text,
-// which may be in gzip, too.
+// ParseAny reads a file that is known to be a sitemap: XML, or otherwise a list of URLs as text,
+// which may also be compressed with gzip.
 func ParseAny(body []byte, contentType string) (*Sitemap, error) {
 	site, notXML := Parse(body, contentType)
 	if !errors.Is(notXML, ErrNotSitemap) {

@@ -11,17 +11,16 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// Mended returns text as XML that a strict reader accepts, for documents that it
-// refuses as they are: their elements and attributes as they are written, each
-// element ended, invalid references and characters replaced or left out. What
-// is not an element is left out: comments, processing instructions, document types. It
-// also returns how many places were repaired; text must be UTF-8.
+// Mended returns text as XML that a strict parser accepts, for documents that such a parser
+// rejects. It keeps elements and attributes as written, adds missing end tags, and replaces or
+// drops invalid references and characters. It drops comments, processing instructions and document
+// types. It also returns the number of repaired places. text must be UTF-8.
 func Mended(text []byte) (mended []byte, repairs int, err error) {
 	m := &mender{Decoder: Decoder{html: html.NewTokenizer(bytes.NewReader(text))}}
 	m.html.AllowCDATA(true)
 	m.html.SetMaxBuf(maxToken)
 	for kind := m.html.Next(); kind != html.ErrorToken; kind = m.html.Next() {
-		m.html.NextIsNotRawText() // a title of XML has markup
+		m.html.NextIsNotRawText() // a title in XML has markup
 		m.token(kind, m.html.Raw())
 	}
 	if err := m.html.Err(); err == html.ErrBufferExceeded { //nolint:errorlint // as the tokenizer documents it
@@ -32,14 +31,14 @@ func Mended(text []byte) (mended []byte, repairs int, err error) {
 	return m.out.Bytes(), m.repairs, nil
 }
 
-// mender writes a document again.
+// mender rewrites a document.
 type mender struct {
 	Decoder
 	out    bytes.Buffer
-	within []string // names of the open elements, as they are written
+	within []string // names of the open elements, as written
 }
 
-// ofXML are the parts of a tag.
+// Patterns for the parts of a tag.
 var (
 	nameOfXML      = lazyregexp.New(`^[\pL_][\pL\pN_.\-]*(:[\pL_][\pL\pN_.\-]*)?$`)
 	startOfXML     = lazyregexp.New(`^</?([^\s/>]+)`)
@@ -69,7 +68,7 @@ func (m *mender) token(kind html.TokenType, raw []byte) {
 		if i >= 0 {
 			m.close(i)
 		}
-	default: // no element
+	default: // not an element
 	}
 }
 
@@ -82,7 +81,7 @@ func lastIndex(list []string, s string) int {
 	return -1
 }
 
-// maxMended is how deep elements are open in one another. Deeper ones are left out.
+// maxMended bounds the nesting of elements. Deeper ones are dropped.
 const maxMended = 1000
 
 func (m *mender) start(name string, attributes []byte, ends bool) {

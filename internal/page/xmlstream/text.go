@@ -8,8 +8,8 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// text returns the characters of a text as it is written: CDATA as it is, references
-// of XML and HTML replaced.
+// text returns the characters of a text as written: CDATA is unchanged, and references of XML and
+// HTML are replaced.
 func (d *Decoder) text(raw []byte) []byte {
 	inner, isData := bytes.CutPrefix(raw, []byte("<![CDATA["))
 	if isData {
@@ -18,8 +18,8 @@ func (d *Decoder) text(raw []byte) []byte {
 	return d.clean(d.unescape(raw))
 }
 
-// reference is one of XML or HTML. It ends in a semicolon, as XML has it: in HTML, the
-// "&copy" of "?a=1&copy=2" would be a character. The longest name of one is
+// reference matches a reference of XML or HTML. It must end in a semicolon, as in XML: in HTML, the
+// "&copy" of "?a=1&copy=2" would be a character. The longest name is
 // CounterClockwiseContourIntegral.
 var reference = lazyregexp.New(`&#?[0-9A-Za-z]{1,31};|&`)
 
@@ -37,9 +37,9 @@ func (d *Decoder) unescape(raw []byte) []byte {
 	})
 }
 
-// clean drops the control characters that XML may not hold (XML 1.0 section 2.2),
-// leaving a space for those that set words apart, and counts them and the bytes that
-// are no characters. Text without any comes back as it is.
+// clean drops the control characters that XML does not allow (XML 1.0 section 2.2), replaces those
+// that separate words by a space, and counts these and invalid bytes. It returns text without any
+// of them unchanged.
 func (d *Decoder) clean(text []byte) []byte {
 	if isClean(text) {
 		return text

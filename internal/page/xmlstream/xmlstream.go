@@ -1,14 +1,13 @@
-// Package xmlstream reads the elements of XML that people and programs wrote badly,
-// as sitemaps and feeds are: a byte that is no character, a control character, "--"
-// in a comment, an unknown or wrong encoding, XML 1.1, a bare "&" or "<", a missing
-// or stray end tag. None of these ends the document; each is counted, so that the
-// reader of the document can judge it.
+// Package xmlstream reads the elements of malformed XML, as it occurs in sitemaps and feeds: an
+// invalid byte, a control character, "--" in a comment, an unknown or wrong encoding, XML 1.1, a
+// bare "&" or "<", a missing or stray end tag. None of these ends the document; each is counted, so
+// that the caller can judge the document.
 //
-// It gives the tokens of encoding/xml, with names in lower case, namespaces resolved
-// and an end for each start. Elements that lie more than a hundred deep and attributes
-// beyond 256 are passed over. Tags are found by the tokenizer of golang.org/x/net/html,
-// which never fails and takes linear time; a tag, a text or a comment of more than
-// 4 MiB ends the document. Comments, processing instructions and document types are left out.
+// It returns the tokens of encoding/xml, with names in lower case, namespaces resolved, and an end
+// for each start. It skips elements nested more than a hundred deep, and attributes beyond 256. The
+// tokenizer of golang.org/x/net/html finds the tags; it never fails and takes linear time. A tag, a
+// text or a comment of more than 4 MiB ends the document. Comments, processing instructions and
+// document types are omitted.
 package xmlstream
 
 import (
@@ -34,16 +33,16 @@ type Decoder struct {
 	repairs int
 }
 
-// element is one that is open, with the namespaces that it declares, by prefix.
+// element is an open element, with the namespaces that it declares, by prefix.
 type element struct {
 	name   xml.Name
-	tag    string // with its prefix
+	tag    string // including its prefix
 	spaces map[string]string
 }
 
-// NewDecoder returns a decoder of a body that came with a Content-Type, or "". An
-// element of one of the names in flat cannot lie within another of that name: its
-// start ends the one that is open, which lacks its end tag.
+// NewDecoder returns a decoder of a body; contentType is that of its response, or "". An element
+// named in flat cannot be inside another of the same name: its start ends the open one, whose end
+// tag is missing.
 func NewDecoder(body []byte, contentType string, flat ...string) *Decoder {
 	d := &Decoder{html: html.NewTokenizer(bytes.NewReader(text(body, contentType))), flat: flat}
 	d.html.AllowCDATA(true)
@@ -55,9 +54,9 @@ func NewDecoder(body []byte, contentType string, flat ...string) *Decoder {
 // attributes.
 const maxToken = 4 << 20
 
-// text returns the body in UTF-8, except for the bytes that are no characters of a
-// body that is declared as UTF-8: those of a URL are what the server knows it by. An
-// encoding in which there is no tag, though the bytes have one, is wrong.
+// text returns the body in UTF-8. It keeps the invalid bytes of a body that is declared as UTF-8:
+// the server knows a URL by them. A declared encoding in which the body has no tag, although the
+// bytes have one, is wrong and ignored.
 func text(body []byte, contentType string) []byte {
 	decoded, encoding := charset.DecodeXML(body, contentType)
 	if encoding == charset.UTF8 {
@@ -69,25 +68,25 @@ func text(body []byte, contentType string) []byte {
 	return decoded
 }
 
-// maxDepth is how deep elements are open in one another. Deeper ones are passed over,
-// so that a search for the start of an end tag is short.
+// maxDepth bounds the nesting of elements. Deeper ones are skipped, so that the search for the
+// start of an end tag is short.
 const maxDepth = 100
 
-// maxAttrs is how many attributes of an element are read.
+// maxAttrs is the number of attributes of an element that are read.
 const maxAttrs = 256
 
-// MaxJunk is how many elements may be passed over before the first one that a reader
-// looks for: programs print warnings there.
+// MaxJunk is the number of elements that may precede the root that a reader expects: programs print
+// warnings there.
 const MaxJunk = 32
 
-// Repairs returns how many places were not XML so far.
+// Repairs returns the number of malformed places so far.
 func (d *Decoder) Repairs() int { return d.repairs }
 
-// ErrCut says that the document ends within an element.
+// ErrCut is returned if the document ends within an element.
 var ErrCut = errors.New("it ends before its last element does")
 
-// Token returns the next xml.StartElement, xml.EndElement or xml.CharData; io.EOF at
-// the end, or ErrCut if elements are open there. Text may come in several parts.
+// Token returns the next xml.StartElement, xml.EndElement or xml.CharData. At the end it returns
+// io.EOF, or ErrCut if elements are open. Text may come in several parts.
 func (d *Decoder) Token() (xml.Token, error) {
 	for len(d.queue) == 0 {
 		switch d.html.Next() {
@@ -106,7 +105,7 @@ func (d *Decoder) Token() (xml.Token, error) {
 				return xml.CharData(text), nil
 			}
 		case html.StartTagToken:
-			d.html.NextIsNotRawText() // a title of XML has markup
+			d.html.NextIsNotRawText() // a title in XML has markup
 			d.start()
 		case html.SelfClosingTagToken:
 			d.html.NextIsNotRawText()
@@ -123,7 +122,7 @@ func (d *Decoder) Token() (xml.Token, error) {
 	return t, nil
 }
 
-// start opens an element, unless it lies too deep.
+// start opens an element, unless it is nested too deep.
 func (d *Decoder) start() bool {
 	name, more := d.html.TagName()
 	e := element{tag: string(name)}
@@ -175,8 +174,7 @@ func split(tag string) xml.Name {
 	return xml.Name{Local: tag}
 }
 
-// resolve replaces the prefix of a name by the namespace that it stands for. One that
-// is not declared stays.
+// resolve replaces the prefix of a name by its namespace. An undeclared prefix stays.
 func (d *Decoder) resolve(name xml.Name) xml.Name {
 	for _, e := range slices.Backward(d.open) {
 		if space, ok := e.spaces[name.Space]; ok {
@@ -187,7 +185,7 @@ func (d *Decoder) resolve(name xml.Name) xml.Name {
 	return name
 }
 
-// find returns the innermost open element with a tag, -1 if there is none.
+// find returns the innermost open element with a tag, or -1.
 func (d *Decoder) find(tag string) int {
 	for i, e := range slices.Backward(d.open) {
 		if e.tag == tag {
@@ -197,8 +195,7 @@ func (d *Decoder) find(tag string) int {
 	return -1
 }
 
-// endTag ends the innermost element with that tag, and those within it. A stray one
-// is passed over.
+// endTag ends the innermost element with this tag, and those within it. It skips a stray end tag.
 func (d *Decoder) endTag(tag string) {
 	i := d.find(tag)
 	if i != len(d.open)-1 || i < 0 {
@@ -209,7 +206,7 @@ func (d *Decoder) endTag(tag string) {
 	}
 }
 
-// end ends the open elements from the i-th.
+// end ends the open elements from the i-th on.
 func (d *Decoder) end(i int) {
 	for _, e := range slices.Backward(d.open[i:]) {
 		d.queue = append(d.queue, xml.EndElement{Name: e.name})
