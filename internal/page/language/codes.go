@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Codes returns what Detect may return, sorted.
+// Codes returns the codes that Detect may return, sorted.
 var Codes = sync.OnceValue(func() []string {
 	codes := []string{"ja", "zh"}
 	for _, l := range lists {
@@ -22,12 +22,11 @@ var Codes = sync.OnceValue(func() []string {
 	return slices.Compact(codes)
 })
 
-// takenFor are languages that Detect does not tell from another.
+// takenFor maps languages that Detect does not distinguish to its result for them.
 var takenFor = map[string]string{"nb": "no", "nn": "no", "bs": "hr", "ms": "id", "cmn": "zh"}
 
-// CodeOf returns what Detect says of a text in the language of a tag, which may be one of
-// BCP 47 or a code of ISO 639-2, as "en" of "en-US" and of "eng"; "" if it knows no such
-// language.
+// CodeOf returns the result of Detect for a text in the language of a tag, which may be a BCP 47
+// tag or an ISO 639-2 code: "en" for "en-US" and "eng". It returns "" for an unknown language.
 func CodeOf(tag string) string {
 	t, err := language.Parse(tag)
 	if err != nil {

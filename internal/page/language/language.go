@@ -1,16 +1,15 @@
-// Package language detects the language of a text that does not declare one: the
-// primary tag of BCP 47, or nothing if it is not sure.
+// Package language detects the language of a text that does not declare one. It returns the primary
+// tag of BCP 47, or "" if it is not sure.
 //
-// A text is known by its script where only one language of the web is commonly
-// written in it (Greek, Korean, Thai and others; Japanese by its Kana). Those in
-// Latin, Cyrillic, Arabic and Devanagari script are distinguished by their commonest
-// words, articles, pronouns and the like, and by letters that few of them have. A
-// sentence or two is needed: menus, tables, names and programs have few such words,
-// and give nothing. Languages that are not known here give nothing either, or in a
-// script with one known language that.
+// If only one common web language uses a script, the script identifies it (Greek, Korean, Thai and
+// others; Japanese by its Kana). Languages in Latin, Cyrillic, Arabic and Devanagari script are
+// distinguished by their most common words, such as articles and pronouns, and by letters that few
+// of them have. A sentence or two is needed: menus, tables, names and programs have few such words,
+// and have no result. Unknown languages have no result either, or that of the only known language
+// in their script.
 //
-// The same text always has the same answer. Only a sample of a long text is read, so
-// time is bounded. The lists are set up with the first text.
+// The same text always has the same result. Only a sample of a long text is read, so time is
+// bounded. The word lists are prepared for the first text.
 package language
 
 import (
@@ -19,28 +18,27 @@ import (
 	"unicode/utf8"
 )
 
-// Limits of what is read: as much of a text as says its language, from three places
-// away from its ends, since pages begin with menus and end with notices.
+// Limits of the sample: enough text to identify the language, from three positions away from the
+// ends, since pages begin with menus and end with notices.
 const (
 	parts    = 3
 	partSize = 2048 // bytes
 )
 
-// What a text needs to be sure of. They were found with the texts of the tests: with
-// less, lists of names and programs are taken for languages.
+// Thresholds for a sure result. They were determined with the texts of the tests: with lower ones,
+// lists of names and programs are detected as languages.
 const (
 	minLetters = 24   // in alphabets
 	minSigns   = 8    // in scripts whose letters are words or syllables
-	minScript  = 0.7  // of all letters in one script
-	minWords   = 3    // known ones
-	minShare   = 0.14 // of all words
-	minLead    = 1.25 // before the next language
-	minKana    = 0.05 // Kana among the letters of Japanese
+	minScript  = 0.7  // share of one script among all letters
+	minWords   = 3    // known words
+	minShare   = 0.14 // share of them among all words
+	minLead    = 1.25 // factor over the next language
+	minKana    = 0.05 // share of Kana among the letters of Japanese
 )
 
-// Detect returns the language of a text, "" if it is not sure. Norwegian is "no",
-// both ways of writing it; Serbian in Latin letters, Bosnian and Croatian are "hr";
-// Malay is "id".
+// Detect returns the language of a text, or "" if it is not sure. Norwegian is "no" in both written
+// forms; Serbian in Latin letters, Bosnian and Croatian are "hr"; Malay is "id".
 func Detect(text string) string {
 	d := detector{tables: tablesOnce()}
 	for _, part := range sample(text) {
@@ -69,7 +67,7 @@ func sample(text string) []string {
 	return found
 }
 
-// detector counts what a text is made of.
+// detector counts the letters and words of a text.
 type detector struct {
 	tables  *tables
 	letters int
@@ -79,7 +77,7 @@ type detector struct {
 	scores  [languageCount]float64
 }
 
-// read counts letters and words. A word is letters and marks; an apostrophe ends it.
+// read counts letters and words. A word consists of letters and marks; an apostrophe ends it.
 func (d *detector) read(text string) {
 	start := -1
 	for i, r := range text {
@@ -111,11 +109,11 @@ func (d *detector) letter(r rune) {
 	}
 }
 
-// letterWeight is what a letter counts for that few languages have, beside a word
-// that one language has.
+// letterWeight is the weight of a letter that few languages have, relative to a word that only one
+// language has.
 const letterWeight = 0.4
 
-// maxWord bounds what is looked up.
+// maxWord bounds the words that are looked up.
 const maxWord = 32
 
 func (d *detector) word(word string) {
@@ -161,8 +159,8 @@ func (d *detector) result() string {
 	return d.best()
 }
 
-// best returns the language with the highest score, if it is high and by far the
-// highest.
+// best returns the language with the highest score, if that is high enough and far ahead of the
+// others.
 func (d *detector) best() string {
 	first, second := 0, 0.0
 	for l := 1; l < languageCount; l++ {

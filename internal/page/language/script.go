@@ -2,13 +2,15 @@ package language
 
 import "sort"
 
-// Scripts are called by the language that has them, all but, to itself on the web, or by their codes of ISO 15924.
+// A script has the tag of its language if only one language of the web commonly uses it, otherwise
+// its ISO 15924 code.
 const (
 	scriptHan  = "Hani"
 	scriptKana = "Kana"
 )
 
-// blocks are where scripts begin in Unicode; each reaches to the next. Those without a script count for none.
+// blocks are the starts of scripts in Unicode; each extends to the next. Letters in blocks without
+// a script are not counted.
 var blocks = [...]struct {
 	first  rune
 	script string
@@ -27,7 +29,7 @@ var blocks = [...]struct {
 	{0xffa0, "ko"}, {0xfff0, ""}, {0x20000, scriptHan}, {0x40000, ""},
 }
 
-// blockOf returns the index of the block that a letter is in.
+// blockOf returns the index of a letter's block.
 func blockOf(r rune) int {
 	if r < 0x0250 {
 		return 0
@@ -35,5 +37,5 @@ func blockOf(r rune) int {
 	return sort.Search(len(blocks), func(i int) bool { return blocks[i].first > r }) - 1
 }
 
-// isAlone reports whether a script is that of one language, whose tag it is.
+// isAlone reports whether a script is used by one language, whose tag it is.
 func isAlone(script string) bool { return len(script) == 2 }

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// lists are the languages that share a script with others, each with its commonest
-// words and with letters that few others of its script have.
+// lists are the languages that share a script with others, each with its most common words and with
+// letters that few others of its script have.
 var lists = [...]struct{ tag, letters, words string }{
 	{"en", "", "the of and to in is that it for was on are with as at be this have from or by not but what all were we when your can there an which their if will each about how up out them then she many some so these would other into has more her like him time no only its who been now than over also after our you they he his my do does"},
 	{"de", "ßäöü", "der die und in den von zu das mit sich des auf für ist im dem nicht ein eine als auch es an werden aus er hat dass sie nach wird bei einer um am sind noch wie einem über einen so zum war haben nur oder aber vor zur bis mehr durch man sein wurde sei ich wir uns unser unsere gibt es kann wenn unter kein keine was ihr ihre sehr schon diese dieser dieses alle"},
@@ -55,7 +55,7 @@ type tables struct {
 	letters map[rune][]int
 }
 
-// tablesOnce sets up the tables for the first text.
+// tablesOnce builds the tables for the first text.
 var tablesOnce = sync.OnceValue(func() *tables {
 	t := &tables{words: make(map[string][]int, 2500), letters: make(map[rune][]int, 200)}
 	for l, list := range lists {

@@ -2,11 +2,11 @@ package pii
 
 import "strings"
 
-// minCard is how many digits the shortest number has.
+// minCard is the number of digits of the shortest card number.
 const minCard = 14
 
-// card finds the number of a payment card at i: in one piece, or in groups as they
-// are embossed, with one space or hyphen between them.
+// card finds a payment card number at i: without separators, or in groups as on the card, with one
+// space or hyphen between them.
 func card(s string, i int) span {
 	if before := byteBefore(s, i); before == '.' || before == '-' || before == '/' || before == ',' {
 		return span{}
@@ -24,7 +24,7 @@ func card(s string, i int) span {
 	return span{}
 }
 
-// grouped says that a number is written as one of a card.
+// grouped reports whether a number is grouped like a card number.
 func grouped(g *groups) bool {
 	for _, gap := range g.before[1:g.n] {
 		if gap == "" || separator(gap, 0) != len(gap) || gap != g.before[1] {
@@ -34,7 +34,7 @@ func grouped(g *groups) bool {
 	return g.n == 1 || g.sizes(4, 4, 4, 4) || g.sizes(4, 4, 4, 4, 3) || g.sizes(4, 6, 5) || g.sizes(4, 6, 4)
 }
 
-// issuers are the ranges of numbers that cards have, by their first four digits.
+// issuers are the number ranges of cards, by their first four digits.
 var issuers = []struct {
 	first, last string
 	min, max    int
@@ -69,7 +69,7 @@ func issued(digits string) bool {
 	return false
 }
 
-// luhn says that the check digit is right (ISO/IEC 7812-1, annex B).
+// luhn reports whether the check digit is correct (ISO/IEC 7812-1, annex B).
 func luhn(digits string) bool {
 	sum := 0
 	for i := range len(digits) {

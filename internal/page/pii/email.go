@@ -2,15 +2,15 @@ package pii
 
 import "strings"
 
-// Lengths of the parts of an address (RFC 5321, section 4.5.3.1).
+// Maximum lengths of the parts of an address (RFC 5321, section 4.5.3.1).
 const (
 	maxLocal  = 64
 	maxDomain = 255
 )
 
-// email finds the address around the "@" at i (RFC 5321; the local part without
-// quotes, and only of characters that addresses have in fact; also beyond ASCII, RFC
-// 6531). The domain has a dot and ends in a name that is not that of a file.
+// email finds the address around the "@" at i (RFC 5321; beyond ASCII, RFC 6531). The local part is
+// not quoted, and has only characters that occur in real addresses. The domain has a dot and does
+// not end like a file name.
 func email(s string, i int) span {
 	start := i
 	for start > 0 && i-start < maxLocal && localByte(s[start-1]) {
@@ -30,7 +30,7 @@ func localByte(c byte) bool {
 	return wordByte(c) || c >= 0x80 || c == '.' || c == '-' || c == '+' || c == '%' || c == '\''
 }
 
-// domainEnd returns where the domain at i ends, 0 if there is none.
+// domainEnd returns the end of the domain at i, or 0 if there is none.
 func domainEnd(s string, i int) int {
 	end, last := i, i
 	for end < len(s) && end-i < maxDomain && (letter(s[end]) || digit(s[end]) || s[end] >= 0x80 || s[end] == '-' || s[end] == '.') {
@@ -53,8 +53,8 @@ func domainEnd(s string, i int) int {
 	return end
 }
 
-// topLevel says that a label may be the last of a domain: letters, or the ASCII
-// form of others, and no ending of a file ("logo@2x.png").
+// topLevel reports whether a label may be the last of a domain: letters, or the ASCII form of
+// others, except extensions of files ("logo@2x.png").
 func topLevel(label string) bool {
 	if len(label) < 2 {
 		return false

@@ -2,8 +2,8 @@ package pii
 
 import "strings"
 
-// Limits of a number in groups: a card has up to 19 digits and 5 groups, a phone
-// number up to 17 with its prefix.
+// Limits of a number in groups: a card has up to 19 digits and 5 groups, a phone number up to 17
+// digits with its prefix.
 const (
 	maxDigits = 20
 	maxGroups = 9
@@ -12,15 +12,15 @@ const (
 // groups is a number written in groups of digits.
 type groups struct {
 	all    [maxDigits]byte // the digits
-	total  int             // how many they are
+	total  int             // number of digits
 	size   [maxGroups]int
-	end    [maxGroups]int    // in the text
-	before [maxGroups]string // what separates a group from the one before
+	end    [maxGroups]int    // position in the text
+	before [maxGroups]string // separator before each group
 	n      int
 }
 
-// groupsAt reads the groups at i, as long as each is followed by a separator of
-// those given and another. It stops at the limits.
+// groupsAt reads the groups at i, as long as one of the separators and another group follow. It
+// stops at the limits.
 func groupsAt(s string, i int, separators string) groups {
 	var g groups
 	gap := ""
@@ -44,8 +44,8 @@ func groupsAt(s string, i int, separators string) groups {
 // digits returns all digits.
 func (g *groups) digits() string { return string(g.all[:g.total]) }
 
-// few says that fewer than n digits are at i and in the groups that may follow: so
-// it is with most numbers in a text.
+// few is a fast check for fewer than n digits at i and in the groups that may follow, as for most
+// numbers in a text.
 func few(s string, i, n int) bool {
 	for gap := 0; i < len(s) && gap <= 3 && n > 0; i++ {
 		switch c := s[i]; {
@@ -61,8 +61,8 @@ func few(s string, i, n int) bool {
 	return n > 0
 }
 
-// gapEnd returns where a gap between groups ends that begins at i: up to three
-// characters, as in ") " and " - ", or i if there is none.
+// gapEnd returns the end of a gap between groups at i: up to three characters, as in ") " and " -
+// ". It returns i if there is none.
 func gapEnd(s string, i int, separators string) int {
 	end := i
 	for n := 0; n < 3 && end < len(s); n++ {
@@ -87,10 +87,10 @@ func (g groups) cut(n int) groups {
 	return g
 }
 
-// last is where the last group ends.
+// last returns the end of the last group.
 func (g *groups) last() int { return g.end[g.n-1] }
 
-// sizes says that the groups have these sizes.
+// sizes reports whether the groups have these sizes.
 func (g *groups) sizes(want ...int) bool {
 	if len(want) != g.n {
 		return false

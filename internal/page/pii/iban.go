@@ -2,8 +2,7 @@ package pii
 
 import "strings"
 
-// ibanLength is how long an account number is in the countries that have them, of
-// the SWIFT registry (ISO 13616).
+// ibanLength is the length of account numbers by country, from the SWIFT registry (ISO 13616).
 var ibanLength = map[string]int{
 	"AD": 24, "AE": 23, "AL": 28, "AT": 20, "AZ": 28, "BA": 20, "BE": 16, "BG": 22, "BH": 22, "BI": 27, "BR": 29, "BY": 28,
 	"CH": 21, "CR": 22, "CY": 28, "CZ": 24, "DE": 22, "DJ": 27, "DK": 18, "DO": 28, "EE": 20, "EG": 29, "ES": 24, "FI": 18,
@@ -15,9 +14,8 @@ var ibanLength = map[string]int{
 	"UA": 29, "VA": 22, "VG": 24, "XK": 20, "YE": 30,
 }
 
-// iban finds an account number whose two letters stand before the digit at i. It is
-// written without separators or in groups, each after one space or hyphen, in capitals or
-// not.
+// iban finds an account number whose two letters precede the digit at i. It has no separators, or
+// groups separated by one space or hyphen, in upper or lower case.
 func iban(s string, i int) span {
 	start := i - 2
 	if start < 0 || !letter(s[start]) || !letter(s[start+1]) || start > 0 && wordByte(s[start-1]) {
@@ -51,7 +49,7 @@ func iban(s string, i int) span {
 	return span{start, end, IBAN}
 }
 
-// capital returns the capital of a letter, and other bytes as they are.
+// capital returns the capital of a letter, and other bytes unchanged.
 func capital(c byte) byte {
 	if 'a' <= c && c <= 'z' {
 		return c - 'a' + 'A'
@@ -59,8 +57,7 @@ func capital(c byte) byte {
 	return c
 }
 
-// separator returns the length of the space or hyphen at i, also of one that does
-// not break lines; 0 if there is none.
+// separator returns the length of the space or hyphen at i, including non-breaking ones, or 0.
 func separator(s string, i int) int {
 	switch {
 	case i >= len(s):
@@ -75,8 +72,8 @@ func separator(s string, i int) int {
 	return 0
 }
 
-// ibanSum is the checksum, modulo 97 (ISO 7064): of the account, then the country
-// and the two check digits.
+// ibanSum computes the checksum, modulo 97 (ISO 7064), of the account, the country and the two
+// check digits.
 type ibanSum struct{ account, check int }
 
 func (m *ibanSum) add(c byte, check bool) {

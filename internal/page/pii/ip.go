@@ -10,7 +10,7 @@ const (
 	maxIPv6 = len("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255")
 )
 
-// ipv4 finds an address of four numbers at i.
+// ipv4 finds an IPv4 address at i.
 func ipv4(s string, i int) span {
 	end, dots := i, 0
 	for end < len(s) && end-i <= maxIPv4 && (digit(s[end]) || s[end] == '.') {
@@ -30,12 +30,12 @@ func ipv4(s string, i int) span {
 		return span{}
 	}
 	if parts := addr.As4(); max(parts[0], parts[1], parts[2], parts[3]) < 10 {
-		return span{} // the number of a section, or the resolver of a company
+		return span{} // a section number, or a public resolver
 	}
 	return span{i, end, IP}
 }
 
-// personal says that an address may belong to someone.
+// personal reports whether an address may belong to a person.
 func personal(a netip.Addr) bool {
 	if a.Is4() && (a.As4()[0] == 255 || a.As4()[0] == 0) {
 		return false
@@ -43,8 +43,8 @@ func personal(a netip.Addr) bool {
 	return !a.IsLoopback() && !a.IsUnspecified() && !a.IsMulticast()
 }
 
-// version says that what begins at i is a version: such a word stands before, or
-// the name of a product ("Chrome/120.0.0.0"), or it continues other numbers.
+// version reports whether a version begins at i: after a word for one or the name of a product
+// ("Chrome/120.0.0.0"), or as the continuation of other numbers.
 func version(s string, i int) bool {
 	if i == 0 {
 		return false
@@ -96,8 +96,8 @@ func ipv6(s string, i int) span {
 	return span{start, end, IP}
 }
 
-// plausible tells addresses from what has two colons in programs ("a::b"): they
-// have a digit, and a group of four or three groups.
+// plausible distinguishes addresses from program text with two colons ("a::b"): they have a digit,
+// and a group of four or at least three groups.
 func plausible(text string) bool {
 	groups, long := 0, false
 	for _, g := range strings.Split(text, ":") {

@@ -9,13 +9,13 @@ import (
 	"seine/pkg/messages"
 )
 
-// Masking is which personal data a spec masks, and where.
+// Masking determines which personal data a spec masks, and in which fields.
 type Masking struct {
 	masker *Masker
 	fields []string
 }
 
-// NewMasking returns nil if nothing is masked.
+// NewMasking returns the masking of a spec, or nil if nothing is masked.
 func NewMasking(m *crawlspec.Mask) *Masking {
 	if len(m.Fields) == 0 {
 		return nil
@@ -30,8 +30,8 @@ func NewMasking(m *crawlspec.Mask) *Masking {
 	return &Masking{masker: New(kinds), fields: m.Fields}
 }
 
-// Of reports whether a field is masked. "*" is every field but those that say
-// which page it is.
+// Of reports whether a field is masked. "*" stands for every field except those that identify the
+// page.
 func (m *Masking) Of(field string) bool {
 	if m == nil {
 		return false
@@ -39,7 +39,7 @@ func (m *Masking) Of(field string) bool {
 	return slices.Contains(m.fields, field) || slices.Contains(m.fields, "*") && !slices.Contains(identities, field)
 }
 
-// identities are the fields that say which page a record is of.
+// identities are the fields that identify the page of a record.
 var identities = []string{
 	"kind", "url", "canonical", "referrer", "crawl", "visit", "fetched_at", "digest", "simhash", "duplicate_of", "links",
 }
@@ -60,19 +60,18 @@ func (m *Masking) JSON(name string, value []byte) []byte {
 	return jsontext.MapStrings(value, m.masker.Text)
 }
 
-// Metadata masks that of a seed, as records have it.
+// Metadata masks the seed metadata of a record.
 func (m *Masking) Metadata(of messages.Metadata) messages.Metadata {
 	if len(of) == 0 || !m.Of(crawlspec.FieldMetadata) {
 		return of
 	}
 	var masked messages.Metadata
-	_ = jsontext.Unmarshal(m.JSON(crawlspec.FieldMetadata, of.AppendJSON(nil)), &masked) // an object of texts, as it was
+	_ = jsontext.Unmarshal(m.JSON(crawlspec.FieldMetadata, of.AppendJSON(nil)), &masked) // an object of texts, as before
 	return masked
 }
 
-// Letter masks what a dead letter says of a record, JSON or a text. Which field a
-// reason names is unknown, and a spec that masks one of them does not want it
-// here, so all are.
+// Letter masks the JSON or text in a dead letter. It masks all texts, since it is unknown which
+// field a reason quotes.
 func (m *Masking) Letter(text string) string {
 	switch {
 	case m == nil:

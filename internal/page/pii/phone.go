@@ -7,9 +7,9 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// Numbers of digits, by ITU-T E.164: at most 15 with the country code, and the
-// shortest have 8. National numbers have 9 to 12 with the leading zero; shorter
-// ones are not told from others.
+// Limits of digits, by ITU-T E.164: at most 15 with the country code; the shortest numbers have 8.
+// National numbers have 9 to 12 with the leading zero; shorter ones cannot be distinguished from
+// other numbers.
 const (
 	minInternational = 8
 	maxInternational = 15
@@ -42,14 +42,15 @@ func phone(s string, i int) span {
 	return span{i, end, Phone}
 }
 
-// numberMayBegin reports whether a number may begin at i: not within a word, an address or another number.
+// numberMayBegin reports whether a number may begin at i: not within a word, an address or another
+// number.
 func numberMayBegin(s string, i int) bool {
 	before := byteBefore(s, i)
 	return !wordByte(before) && (before == 0 || strings.IndexByte(".-/@#+$&%,^", before) < 0) && (s[i] == '+' || !digitBefore(s, i))
 }
 
-// international reads what follows a plus sign. If more numbers follow than one
-// has, those that still fit are taken.
+// international reads the number after a plus sign. If the digits of other numbers follow, it uses
+// the most groups that fit.
 func international(s string, i int) int {
 	if i < len(s) && s[i] == '(' {
 		i++
@@ -57,22 +58,22 @@ func international(s string, i int) int {
 	all := groupsAt(s, i, " -./()")
 	for n := all.n; n > 0; n-- {
 		g := all.cut(n)
-		if g.total > maxInternational+1 || !endsAt(s, g.last()) { // with a "(0)"
+		if g.total > maxInternational+1 || !endsAt(s, g.last()) { // one more for "(0)"
 			continue
 		}
 		if g.total < minInternational || g.all[0] == '0' || decimal(&g) {
 			return 0
 		}
 		if g.all[0] == '1' && (g.total != 11 || g.all[1] < '2') {
-			continue // North America has ten digits after its 1
+			continue // North America has ten digits after the 1
 		}
 		return g.last()
 	}
 	return 0
 }
 
-// decimal says that groups are those of a large number, "1.000.000", "1 000 000", or
-// of one with a fraction, "48.858370".
+// decimal reports whether groups are those of a large number, "1.000.000", "1 000 000", or of one
+// with a fraction, "48.858370".
 func decimal(g *groups) bool {
 	if g.n > 1 && g.before[1] == "." && g.size[1] < 9 && (g.n == 2 || g.before[2] != ".") {
 		return true
@@ -88,8 +89,8 @@ func decimal(g *groups) bool {
 	return strings.HasSuffix(g.digits(), "000")
 }
 
-// national reads a number without a plus sign; cued says that a word for a phone
-// stands before. Where another number may begin, as behind " - ", this one may end.
+// national reads a number without a plus sign. cued means that a word for a phone precedes it. The
+// number may end where another may begin, as after " - ".
 func national(s string, i int, cued bool) int {
 	start, bracket := i, s[i] == '('
 	if bracket {
@@ -113,7 +114,8 @@ func national(s string, i int, cued bool) int {
 	return 0
 }
 
-// forms are those of national numbers, with so many digits. "_" is what separates groups, "~" that without a dot.
+// forms are the forms of national numbers, with their numbers of digits. "_" stands for a separator
+// of groups, "~" for one other than a dot.
 var forms = []struct {
 	form     func() *regexp.Regexp
 	min, max int
@@ -141,7 +143,7 @@ func form(text string) func() *regexp.Regexp {
 	return lazyregexp.New("^" + strings.NewReplacer("_", "(?:["+marks+".]{1,3})", "~", "(?:["+marks+"]{1,3})").Replace(text) + "$")
 }
 
-// isForm reports whether a number is written as a national one.
+// isForm reports whether a number has the form of a national one.
 func isForm(text string, digits int) bool {
 	for _, f := range forms {
 		if digits >= f.min && digits <= f.max && f.form().MatchString(text) {
@@ -151,7 +153,7 @@ func isForm(text string, digits int) bool {
 	return false
 }
 
-// dated says that a number begins with a date: 01.02.2026, 2026-01-02.
+// dated reports whether a number begins with a date: 01.02.2026, 2026-01-02.
 func dated(g *groups) bool {
 	if g.n < 3 {
 		return false

@@ -1,21 +1,18 @@
-// Package pii replaces personal data in text: e-mail addresses by [email], phone
-// numbers by [phone], addresses of the Internet Protocol by [ip], bank accounts by
-// [iban], numbers of payment cards by [card].
+// Package pii replaces personal data in text: e-mail addresses by [email], phone numbers by
+// [phone], IP addresses by [ip], bank accounts by [iban], and payment card numbers by [card].
 //
-// What has a checksum is masked only if that is right (IBAN: ISO 13616 and ISO
-// 7064; cards: ISO/IEC 7812 and the ranges of the issuers). Phone numbers have
-// none, and are recognised by how they are written: internationally ("+49 30 1234567",
-// "0044 20 7946 0958"), nationally with a leading zero or as in North America and
-// with separators ("030/1234567", "(212) 555-0123"), or in any form after a word
-// for a phone ("Tel.: 5550123"). Dates, prices, ISBNs, versions and numbers of
-// orders are not taken for any of them; a number of four parts under ten is one of
-// a section, not an address. Loopback and unspecified addresses and masks say
-// nothing of a person, and stay.
+// Numbers with a checksum are masked only if it is correct (IBAN: ISO 13616 and ISO 7064; cards:
+// ISO/IEC 7812 and the ranges of the issuers). Phone numbers have none, and are recognised by their
+// form: international ("+49 30 1234567", "0044 20 7946 0958"), national with a leading zero or as
+// in North America and with separators ("030/1234567", "(212) 555-0123"), or any form after a word
+// for a phone ("Tel.: 5550123"). Dates, prices, ISBNs, versions and order numbers are not masked. A
+// number of four parts under ten is a section number, not an address. Loopback and unspecified
+// addresses and network masks do not identify a person, and stay.
 //
-// It is a filter that misses some and takes some too many, not a proof: names and
-// postal addresses are not looked for, nor what is written to evade filters ("joe
-// at example dot com"). Masking twice changes nothing. Time is linear in the
-// length of the text, memory a copy of it, none if nothing is found.
+// The filter is heuristic: it misses some data and masks some other text. It does not search for
+// names and postal addresses, nor for forms that evade filters ("joe at example dot com"). Masking
+// twice changes nothing. Time is linear in the length of the text. Memory is that of a copy, or
+// none if nothing is found.
 package pii
 
 import (
@@ -23,7 +20,7 @@ import (
 	"strings"
 )
 
-// Kind is a kind of personal data; its text is the name of it.
+// Kind is a kind of personal data, named by its text.
 type Kind string
 
 // The kinds.
@@ -35,37 +32,37 @@ const (
 	Card  Kind = "card"
 )
 
-// Kinds returns all kinds there are.
+// Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Email, Phone, IP, IBAN, Card} }
 
-// Masker replaces some kinds. It may be used by several goroutines.
+// Masker replaces some kinds. It is safe for concurrent use.
 type Masker struct {
 	email, phone, ip, iban, card bool
 }
 
-// New returns a Masker for kinds. Those that do not exist are ignored.
+// New returns a Masker for kinds. Unknown kinds are ignored.
 func New(kinds []Kind) *Masker {
 	has := func(k Kind) bool { return slices.Contains(kinds, k) }
 	return &Masker{email: has(Email), phone: has(Phone), ip: has(IP), iban: has(IBAN), card: has(Card)}
 }
 
-// span is where something to mask lies in a text, and what it is.
+// span is the range and the kind of a match in a text.
 type span struct {
 	start, end int
 	kind       Kind
 }
 
-// Text returns s with what is found replaced; s itself if there is nothing.
+// Text returns s with all matches replaced, or s itself if there are none.
 func (m *Masker) Text(s string) string {
 	var out strings.Builder
-	done := 0 // what is written out, or replaced
+	done := 0 // end of the text that is written or replaced
 	for i := 0; i < len(s); {
 		if interesting[s[i]] == 0 {
 			i++
 			continue
 		}
-		// What was replaced is no context for what follows: so it is when the
-		// result is masked again.
+		// Replaced text is not context for the text that follows, just as when the result is masked
+		// again.
 		found := m.at(s[done:], i-done)
 		if found.end == 0 {
 			i = skip(s, i)
@@ -83,9 +80,9 @@ func (m *Masker) Text(s string) string {
 	return out.String()
 }
 
-// interesting are the characters something may be found at: "@" of an e-mail
-// address, the first colon of an IPv6 address, the first digit of the others, or
-// what may stand before it in a phone number.
+// interesting are the characters at which a match may be found: "@" of an e-mail address, the first
+// colon of an IPv6 address, the first digit of other kinds, or a character that may precede it in a
+// phone number.
 var interesting = func() (table [256]byte) {
 	for _, c := range []byte("@:0123456789+(") {
 		table[c] = 1
@@ -93,7 +90,7 @@ var interesting = func() (table [256]byte) {
 	return table
 }()
 
-// at looks for something at i. Each attempt reads a bounded number of bytes.
+// at searches for a match at i. Each attempt reads a bounded number of bytes.
 func (m *Masker) at(s string, i int) span {
 	switch c := s[i]; {
 	case c == '@' && m.email:
@@ -108,7 +105,7 @@ func (m *Masker) at(s string, i int) span {
 	return span{}
 }
 
-// number tries what begins with the digit at i, the surest first.
+// number tries the kinds that begin with the digit at i, the most certain first.
 func (m *Masker) number(s string, i int) span {
 	if m.iban {
 		if found := iban(s, i); found.end > 0 {
@@ -134,8 +131,8 @@ func (m *Masker) number(s string, i int) span {
 	return span{}
 }
 
-// skip returns where to continue when nothing was found at i: after all digits, since
-// nothing begins within them.
+// skip returns the position after i at which to continue if nothing was found: after all digits,
+// since no match begins within them.
 func skip(s string, i int) int {
 	if !digit(s[i]) {
 		return i + 1
@@ -150,11 +147,11 @@ func digit(c byte) bool { return '0' <= c && c <= '9' }
 
 func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// wordByte says that c is part of a word of ASCII.
+// wordByte reports whether c is part of an ASCII word.
 func wordByte(c byte) bool { return digit(c) || letter(c) || c == '_' }
 
-// endsAt says that what ends at i is not part of something longer: of a word, an
-// address, a path or the name of a file.
+// endsAt reports whether text that ends at i is not part of something longer: a word, an address, a
+// path or a file name.
 func endsAt(s string, i int) bool {
 	if i >= len(s) {
 		return true

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// byteBefore returns the byte before i, 0 at the beginning.
+// byteBefore returns the byte before i, or 0 at the beginning.
 func byteBefore(s string, i int) byte {
 	if i == 0 {
 		return 0
@@ -14,19 +14,18 @@ func byteBefore(s string, i int) byte {
 	return s[i-1]
 }
 
-// digitBefore says that digits stand before i, with a space between.
+// digitBefore reports whether digits precede i, with a space between.
 func digitBefore(s string, i int) bool {
 	before := strings.TrimRight(s[max(0, i-4):i], " (\u00a0")
 	return before != "" && digit(before[len(before)-1])
 }
 
-// maxWord is how far back words are looked for.
+// maxWord is how far back words are searched.
 const maxWord = 32
 
-// wordBefore returns the word before i in lower case, with up to five characters
-// between that are neither letters nor digits ("Tel.: "); "" if there is none. A
-// word that only says that a number follows is passed over; one in brackets, as
-// what is masked, is none.
+// wordBefore returns the word before i in lower case, or "". Up to five characters that are neither
+// letters nor digits may be between ("Tel.: "). It skips a word that only announces a number, and
+// ignores words in brackets, as inserted by masking.
 func wordBefore(s string, i int) string {
 	from := max(0, i-maxWord)
 	for from < i && !utf8.RuneStart(s[from]) {
@@ -53,7 +52,7 @@ func wordBefore(s string, i int) string {
 	}
 }
 
-// phoneWord says that a number follows which is one of a phone.
+// phoneWord reports whether a word announces a phone number.
 func phoneWord(word string) bool {
 	switch word {
 	case "tel", "telefon", "telephone", "phone", "fon", "mobile", "mobil", "handy", "cell", "fax", "telefax", "call", "whatsapp",
@@ -63,7 +62,7 @@ func phoneWord(word string) bool {
 	return false
 }
 
-// otherNumber says that a number follows which is none of a phone.
+// otherNumber reports whether a word announces a number other than a phone number.
 func otherNumber(word string) bool {
 	switch word {
 	case "isbn", "issn", "ean", "gtin", "upc", "sku", "doi", "pmid", "order", "invoice", "ref", "reference", "id", "ids", "serial",

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// character is what a character is to words.
+// character is the role of a character in words.
 type character struct {
 	low  rune // in lower case
 	kind kind
@@ -14,14 +14,14 @@ type character struct {
 type kind uint8
 
 const (
-	between kind = iota // it ends a word
-	within              // it counts for nothing within a word
-	mark                // it belongs to the letter before, and begins no word
+	between kind = iota // ends a word
+	within              // is ignored within a word
+	mark                // belongs to the preceding letter, and begins no word
 	letter              // or digit
-	alone               // it is a word, with the marks that follow
+	alone               // is a word by itself, with the marks that follow
 )
 
-// rune takes a character that is not ASCII, and returns the word it leaves open.
+// rune reads a non-ASCII character, and returns the hash of the word that is open after it.
 func (h *Hash) rune(word uint64, c character) uint64 {
 	switch {
 	case c.kind == letter:
@@ -40,14 +40,14 @@ func (h *Hash) rune(word uint64, c character) uint64 {
 	return 0
 }
 
-// table has the characters of most scripts: to look them up in Unicode's own tables
-// makes a text several times as slow.
+// table has the characters of most scripts: lookups in Unicode's own tables would make a text take
+// several times as long.
 type table [tableSize]character
 
 // tableSize ends after Kana. Han and Hangul after it are whole ranges.
 const tableSize = 0x3400
 
-// characters makes the table when the first text is read.
+// characters builds the table for the first text.
 var characters = sync.OnceValue(func() *table {
 	t := new(table)
 	for r := range t {
@@ -68,7 +68,7 @@ func (t *table) of(r rune) character {
 	return classify(r)
 }
 
-// unspaced are the scripts without spaces between words, by their blocks.
+// unspaced are the blocks of the scripts without spaces between words.
 var unspaced = [...]struct{ first, last rune }{
 	{0x0e00, 0x0eff},   // Thai, Lao
 	{0x1000, 0x109f},   // Myanmar

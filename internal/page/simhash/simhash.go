@@ -1,18 +1,15 @@
-// Package simhash gives texts a hash of 64 bits that differs in few bits for texts
-// that differ in little: the simhash of Charikar ("Similarity estimation techniques
-// from rounding algorithms", 2002), as Manku and others used it to find near
-// duplicates of pages ("Detecting near-duplicates for web crawling", 2007, where
-// three bits of difference are found to be right for pages).
+// Package simhash computes 64-bit hashes of texts that differ in few bits for texts that differ
+// little: the simhash of Charikar ("Similarity estimation techniques from rounding algorithms",
+// 2002), which Manku and others used to find near duplicates of pages ("Detecting near-duplicates
+// for web crawling", 2007; they found three differing bits to be right for pages).
 //
-// A text is cut into words, which are what Unicode has as letters, marks and
-// digits, in lower case. In scripts that are written without spaces (Han, Kana,
-// Thai, Lao, Khmer, Burmese) every letter, with its marks, is a word. Each three
-// words in a row are one feature, as often as they occur and all of the same
-// weight; each bit of the result is what the hashes of most features have there.
-// Punctuation, spaces and markup do not count.
+// A text is split into words: Unicode letters, marks and digits, in lower case. In scripts without
+// spaces (Han, Kana, Thai, Lao, Khmer, Burmese) every letter, with its marks, is a word. Each three
+// consecutive words are one feature, counted as often as they occur, with equal weights. Each bit
+// of the result is that of most features' hashes. Punctuation, spaces and markup do not count.
 //
-// Results do not change between versions: they are stored and compared later. A
-// text is read once, in constant memory.
+// Results do not change between versions: they are stored and compared later. A text is read once,
+// in constant memory.
 package simhash
 
 import (
@@ -21,28 +18,27 @@ import (
 	"unicode/utf8"
 )
 
-// MinWords is how many words a text needs to be compared: with fewer, a word more
-// or less changes half the bits, and common phrases make strangers alike.
+// MinWords is the number of words that a text needs for comparisons: with fewer, one more or less
+// changes half the bits, and common phrases make unrelated texts similar.
 const MinWords = 16
 
-// shingle is how many words in a row are a feature.
+// shingle is the number of consecutive words in a feature.
 const shingle = 3
 
-// Of returns the hash of a text, 0 if it has fewer than MinWords words.
+// Of returns the hash of a text, or 0 if it has fewer than MinWords words.
 func Of(text string) uint64 {
 	var h Hash
 	h.WriteString(text)
 	return h.Sum()
 }
 
-// Hash takes a text in parts. The zero value has none yet.
+// Hash hashes a text in parts. The zero value is an empty text.
 type Hash struct {
-	word  uint64          // hash of the word that is being read, 0 between words
-	last  [shingle]uint64 // hashes of the words before
+	word  uint64          // hash of the current word, 0 between words
+	last  [shingle]uint64 // hashes of the last words
 	words uint64
-	// counts of features that have a bit set, for all 64 bits at once: plane i
-	// holds bit i of each count. To add a hash costs a few operations this way,
-	// not 64.
+	// planes count the features that have a bit set, for all 64 bits at once: plane i holds bit i
+	// of each count. This way adding a hash takes a few operations instead of 64.
 	planes [40]uint64
 }
 
@@ -52,7 +48,7 @@ const (
 	prime  = 1099511628211
 )
 
-// ascii has what a byte counts as in a word: in lower case, 0 if it ends one.
+// ascii maps bytes to their lower case in a word, 0 for bytes that end one.
 var ascii = func() (table [utf8.RuneSelf]byte) {
 	for c := range table {
 		if r := unicode.ToLower(rune(c)); r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -62,8 +58,8 @@ var ascii = func() (table [utf8.RuneSelf]byte) {
 	return table
 }()
 
-// WriteString takes the next part of the text. A word may continue in the part after
-// it, a character may not.
+// WriteString hashes the next part of the text. A word may continue in the next part, a character
+// may not.
 func (h *Hash) WriteString(s string) {
 	word, table := h.word, characters()
 	for i := 0; i < len(s); {
@@ -84,7 +80,7 @@ func (h *Hash) WriteString(s string) {
 	h.word = word
 }
 
-// more is the hash of a word with one more character, FNV-1a.
+// more returns the hash of a word with one more character, FNV-1a.
 func more(word, c uint64) uint64 {
 	if word == 0 {
 		word = offset
@@ -92,7 +88,7 @@ func more(word, c uint64) uint64 {
 	return (word ^ c) * prime
 }
 
-// add takes the hash of a word.
+// add adds the hash of a word.
 func (h *Hash) add(word uint64) {
 	h.last[0], h.last[1], h.last[2] = h.last[1], h.last[2], word
 	h.words++
@@ -108,8 +104,7 @@ func (h *Hash) add(word uint64) {
 	}
 }
 
-// mix makes every bit of the result depend on every bit of x: the finalizer of
-// MurmurHash3.
+// mix makes every bit of the result depend on every bit of x: the finalizer of MurmurHash3.
 func mix(x uint64) uint64 {
 	x ^= x >> 33
 	x *= 0xff51afd7ed558ccd
@@ -118,8 +113,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>33
 }
 
-// Sum ends the text and returns its hash, 0 if it has fewer than MinWords words. A
-// text of more is never 0.
+// Sum ends the text and returns its hash, or 0 if it has fewer than MinWords words. The hash of a
+// longer text is never 0.
 func (h *Hash) Sum() uint64 {
 	if h.word != 0 {
 		h.add(h.word)
