@@ -12,31 +12,30 @@ import (
 	"seine/internal/page/dom"
 )
 
-// Declared is who wrote a page and when, as far as the page declares it.
+// Declared has the authors and dates that a page declares.
 type Declared struct {
-	// Author is the authors' names, with "; " between, as names have commas;
-	// Authors has them one by one.
+	// Author is the names of the authors, separated by "; ", as names have commas. Authors has them
+	// as a list.
 	Author  string
 	Authors []string
-	// Published and Modified are in the form of RFC 3339, a date-time or, where
-	// the page gives no time or no offset for it, a full-date. They are empty
-	// where the page says nothing or nothing that has one meaning.
+	// Published and Modified are in the form of RFC 3339: a date-time or, if the page gives no time
+	// or no offset, a full-date. They are empty if the page declares no date, or none with a single
+	// meaning.
 	Published, Modified string
 }
 
-// The sources, of which the first that has an answer gives it, for each of
-// author, published and modified:
+// The sources for author, published and modified. For each of them, the first source that has an
+// answer counts:
 //
 //  1. JSON-LD;
 //  2. meta elements of Open Graph: article:author, article:published_time, …;
 //  3. microdata, then RDFa;
-//  4. other meta elements: author, date, those of Dublin Core, of Highwire
-//     Press (citation_…) and of some analytics;
+//  4. other meta elements: author, date, those of Dublin Core, of Highwire Press (citation_…)
+//     and of some analytics;
 //  5. the page itself: a link with rel=author, a time element.
 //
-// In 1 and 3 what counts is the page's article; else a video, recipe and so on;
-// else the page as such. Where there are several of the same rank, as in a list,
-// they must agree.
+// In 1 and 3 the page's article counts; otherwise a video, recipe and so on; otherwise the page
+// itself. If there are several of the same rank, as in a list, they must agree.
 
 // declared collects what each source says.
 func declared(d *Data, root *html.Node) Declared {
@@ -70,7 +69,7 @@ func declared(d *Data, root *html.Node) Declared {
 	return out
 }
 
-// fact is what is asked for.
+// fact is a kind of information.
 type fact int
 
 const (
@@ -79,12 +78,12 @@ const (
 	modified
 )
 
-// A source answers with what it has, as written.
+// factProvider is a source. It returns its values for a fact, as written.
 type factProvider interface {
 	declared(fact) []string
 }
 
-// names cleans names and leaves out what is no name: URLs, and sentences.
+// names cleans names and drops URLs and sentences.
 func names(raw []string) []string {
 	var out []string
 	for _, s := range raw {
@@ -100,7 +99,7 @@ func names(raw []string) []string {
 	return out
 }
 
-// firstDate returns the first that is a date.
+// firstDate returns the first valid date.
 func firstDate(raw []string) string {
 	for _, s := range raw {
 		if d := normalDate(s); d != "" {
@@ -110,10 +109,9 @@ func firstDate(raw []string) string {
 	return ""
 }
 
-// normalDate returns a date or time in the form of RFC 3339: a full-date where
-// there is no time or no offset, and otherwise a date-time with the offset as
-// written. It is empty where the text is not a date with one meaning, or where it is a
-// default of software: the year 1, or before there were calendars to declare it in.
+// normalDate returns a date or time in the form of RFC 3339: a full-date if there is no time or no
+// offset, otherwise a date-time with the offset as written. It returns "" if the text is not a date
+// with a single meaning, or is a software default: the year 1, or any year before 1000.
 func normalDate(s string) string {
 	d, ok := dates.Parse(dom.Fold(s), time.UTC)
 	if !ok || d.Time.Year() < 1000 {
@@ -123,8 +121,8 @@ func normalDate(s string) string {
 	return d.String()
 }
 
-// metaNames says which names answer what, in order. A name is in small letters, without
-// what separates its words: publish-date, publish_date and publishDate are one.
+// metaNames are the names for each fact, in order. A name is in lower case, without the separators
+// of its words: publish-date, publish_date and publishDate are one.
 type metaNames [3][]string
 
 var (
@@ -154,9 +152,9 @@ var (
 	}
 )
 
-// metaSource answers from meta elements.
+// metaSource returns facts from meta elements.
 type metaSource struct {
-	meta  map[string][]string // by such a name
+	meta  map[string][]string // by name in the form of metaNames
 	names metaNames
 }
 
@@ -176,8 +174,8 @@ func lettersOnly(r rune) rune {
 	return -1
 }
 
-// usable reports whether contents answer: article:author is often a profile's
-// URL, beside an author element with the name.
+// usable reports whether contents answer a fact: article:author is often a profile's URL, beside an
+// author element with the name.
 func (s metaSource) usable(f fact, contents []string) bool {
 	if f == author {
 		return len(names(contents)) > 0

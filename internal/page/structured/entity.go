@@ -13,7 +13,7 @@ var factProperties = [3][]string{
 	modified:  {"dateModified"},
 }
 
-// The ranks of a thing: the lower, the more the page is about it.
+// Ranks of an item: a lower rank is more specific to the page.
 const (
 	rankArticle = iota
 	rankWork
@@ -21,16 +21,16 @@ const (
 	ranks
 )
 
-// works are schema.org's creative works that have a page, beside
-// those recognised by the ends of their names. Not so books, films and albums: their
-// pages are a shop's, which did not write them.
+// works are schema.org's creative works that have a page, besides those recognised by the ends of
+// their names. Books, films and albums are not included: their pages are a shop's, which did not
+// write them.
 var works = []string{
 	"VideoObject", "AudioObject", "PodcastEpisode", "RadioEpisode", "TVEpisode", "Episode", "Recipe", "HowTo",
 	"Question", "Course", "Dataset", "Report", "Thesis", "Chapter", "Photograph", "CreativeWork",
 }
 
-// rank is how much a page is about something of these types; false if its
-// author and dates are not the page's at all.
+// rank returns the rank of an item of these types, or false if its author and dates are not the
+// page's.
 func rank(types []string) (int, bool) {
 	best := ranks
 	for _, t := range types {
@@ -46,7 +46,7 @@ func rank(types []string) (int, bool) {
 	return best, best < ranks
 }
 
-// ranked is the things of a page by rank.
+// ranked has the items of a page by rank.
 type ranked [ranks][]*Item
 
 // mostSpecific ranks top-level items and their main parts.
@@ -70,8 +70,8 @@ func mostSpecific(items []*Item) ranked {
 	return r
 }
 
-// declared returns what the things of the first rank say in which any says
-// something and all that do agree.
+// declared returns the values of the lowest rank that has any, if all items of that rank that have
+// values agree.
 func (r ranked) declared(f fact) []string {
 	for _, es := range r {
 		if answer := agreed(es, f); answer != nil {
@@ -96,7 +96,7 @@ func agreed(es []*Item, f fact) []string {
 	return answer
 }
 
-// factOf returns what a thing says, in its clean form.
+// factOf returns an item's values for a fact, cleaned.
 func factOf(i *Item, f fact) []string {
 	for _, property := range factProperties[f] {
 		values := textsOf(i, property)
@@ -112,8 +112,7 @@ func factOf(i *Item, f fact) []string {
 	return nil
 }
 
-// mainParts are the properties by which a page or weblog names the thing that it
-// is about.
+// mainParts are the properties by which a page or weblog names its main item.
 var mainParts = []string{"mainEntity", "blogPost", "blogPosts"}
 
 // term returns the last part of a type's IRI or CURIE.
@@ -121,7 +120,7 @@ func term(t string) string {
 	return t[1+strings.LastIndexAny(t, "/#:"):]
 }
 
-// textsOf returns the values of a property: texts, and names of things.
+// textsOf returns the values of a property: texts, and names of items.
 func textsOf(i *Item, property string) []string {
 	var texts []string
 	for _, v := range i.Values(property) {
@@ -136,11 +135,11 @@ func textsOf(i *Item, property string) []string {
 	return texts
 }
 
-// linkedData is the JSON-LD of a page: its things by identifier, as graphs name
-// the author by reference.
+// linkedData has the JSON-LD objects of a page by identifier, since graphs name the author by
+// reference.
 type linkedData map[string]map[string]any
 
-// linkedItems returns what facts are made of, of the objects of JSON-LD.
+// linkedItems returns the items for facts from JSON-LD objects.
 func linkedItems(objects []any) (items []*Item) {
 	d := linkedData{}
 	for _, o := range objects {
@@ -157,10 +156,10 @@ func linkedItems(objects []any) (items []*Item) {
 	return items
 }
 
-// linkedProperties are those of an item of JSON-LD.
+// linkedProperties are the properties of such items.
 var linkedProperties = slices.Concat([]string{"name"}, mainParts, slices.Concat(factProperties[:]...))
 
-// maxLinked is how deep items are in an item of JSON-LD: a page, its article, the author of that.
+// maxLinked is the depth of items in a JSON-LD item: a page, its article, the author of that.
 const maxLinked = 2
 
 func (d linkedData) item(object map[string]any, depth int) *Item {
@@ -182,7 +181,7 @@ func (d linkedData) item(object map[string]any, depth int) *Item {
 	return b.item
 }
 
-// add adds a value: a text, or a thing, which may be where the thing is described.
+// add adds a value: a text, or an object, which may be a reference to its description.
 func (d linkedData) add(b *builder, property string, v any, depth int) {
 	switch v := v.(type) {
 	case string:
@@ -211,7 +210,7 @@ func idOf(object map[string]any) string {
 	return id
 }
 
-// list returns a value that may be one or several.
+// list returns a value, or a list of values, as a list.
 func list(v any) []any {
 	switch v := v.(type) {
 	case nil:

@@ -2,27 +2,26 @@ package structured
 
 import "seine/internal/base/jsontext"
 
-// An Item is a thing that a page describes by microdata or RDFa.
+// Item is a thing that a page describes by microdata or RDFa.
 type Item struct {
 	Types      []string // in the page's order
 	ID         string   // URL, or empty
 	Properties []Property
 }
 
-// A Property is a name with its values, both in the page's order.
+// Property is a name with its values, both in document order.
 type Property struct {
 	Name   string
 	Values []Value
 }
 
-// A Value is an item, or text where Item is nil. URLs among the text are
-// absolute.
+// Value is an item, or text if Item is nil. URLs in Text are absolute.
 type Value struct {
 	Text string
 	Item *Item
 }
 
-// Values returns the values of a property, or none.
+// Values returns the values of a property, or nil.
 func (i *Item) Values(name string) []Value {
 	for _, p := range i.Properties {
 		if p.Name == name {
@@ -32,9 +31,8 @@ func (i *Item) Values(name string) []Value {
 	return nil
 }
 
-// AppendJSON appends the item in the JSON form of the HTML standard (section
-// 5.5): {"type": [...], "id": "...", "properties": {"name": [...]}}, where type
-// and id may be missing.
+// AppendJSON appends the item in the JSON form of the HTML standard (section 5.5): {"type": [...],
+// "id": "...", "properties": {"name": [...]}}, where type and id may be missing.
 func (i *Item) AppendJSON(b []byte) []byte {
 	o := jsontext.Object{B: b}
 	if len(i.Types) > 0 {
@@ -68,8 +66,7 @@ func appendValue(b []byte, v Value) []byte {
 	return jsontext.AppendString(b, v.Text)
 }
 
-// builder adds values to an item. It has an index of the names, as a page may have a
-// million.
+// builder adds values to an item. It has an index of the names, as a page may have a million.
 type builder struct {
 	item  *Item
 	index map[string]int

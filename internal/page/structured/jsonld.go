@@ -14,14 +14,12 @@ import (
 	"seine/internal/page/dom"
 )
 
-// JSONLD returns the values of the page's JSON-LD scripts, in order, each as
-// compact JSON text with its members as written; [Objects] decodes them. Scripts
-// are read leniently, see readJSON. One whose text was escaped as if it were
-// HTML, and so has no quotation marks at all, is unescaped first; offsets are
-// then in the unescaped text.
+// JSONLD returns the values of the page's JSON-LD scripts, in order, each as compact JSON text with
+// its members as written; [Objects] decodes them. Scripts are parsed leniently, see readJSON. A
+// script whose text was escaped as if it were HTML, and so has no quotation marks at all, is
+// unescaped first; offsets are then in the unescaped text.
 //
-// What cannot be read is reported and left out; values before it in the same
-// script are kept.
+// Unreadable parts are reported and omitted; values before them in the same script are kept.
 func JSONLD(root *html.Node) ([]json.RawMessage, []Problem) {
 	var values []json.RawMessage
 	var problems []Problem
@@ -44,8 +42,7 @@ func JSONLD(root *html.Node) ([]json.RawMessage, []Problem) {
 	return values, problems
 }
 
-// isJSONLD reports whether n is a script whose media type is that of JSON-LD,
-// with whatever parameters.
+// isJSONLD reports whether n is a script with the media type of JSON-LD and any parameters.
 func isJSONLD(n *html.Node) bool {
 	if !dom.Is(n, atom.Script) {
 		return false
@@ -71,8 +68,8 @@ func readScript(n *html.Node) ([]json.RawMessage, *Problem) {
 	return values, nil
 }
 
-// isEscaped reports whether the first name of the script begins with an escaped
-// quotation mark, where JSON has no place for an ampersand.
+// isEscaped reports whether the first name of the script begins with an escaped quotation mark,
+// where JSON cannot have an ampersand.
 func isEscaped(s string) bool {
 	s = strings.TrimLeft(s, whitespace+"[{")
 	for _, quote := range []string{"&quot;", "&#34;", "&#034;", "&#x22;", "&#X22;"} {
@@ -83,14 +80,13 @@ func isEscaped(s string) bool {
 	return false
 }
 
-// Objects decodes JSON-LD values and returns the objects that describe things,
-// in order: each value that is an object, those in arrays, and behind an object
-// those in its @graph. They are as encoding/json decodes them, with numbers as
-// json.Number, which keeps them exact.
+// Objects decodes JSON-LD values and returns the objects that describe things, in order: each value
+// that is an object, those in arrays, and after an object those in its @graph. They are decoded as
+// by encoding/json, with numbers as json.Number, which keeps them exact.
 func Objects(jsonld []json.RawMessage) []any {
 	var objects []any
 	for _, raw := range jsonld {
-		d := json.NewDecoder(bytes.NewReader(raw)) //nolint:forbidigo // into no struct
+		d := json.NewDecoder(bytes.NewReader(raw)) //nolint:forbidigo // not decoded into a struct
 		d.UseNumber()
 		var v any
 		if err := d.Decode(&v); err == nil {
@@ -100,7 +96,7 @@ func Objects(jsonld []json.RawMessage) []any {
 	return objects
 }
 
-// appendObjects recurs as deep as the value is, which maxJSONDepth bounds.
+// appendObjects recurses to the depth of the value, which maxJSONDepth bounds.
 func appendObjects(objects []any, v any) []any {
 	switch v := v.(type) {
 	case []any:

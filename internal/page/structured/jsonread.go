@@ -12,20 +12,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// readJSON reads the JSON values of a script as sites write them, and returns
-// each as compact JSON text. Beyond RFC 8259 it takes only what can mean but
-// one thing:
+// readJSON parses the JSON values of a script as sites write them, and returns each as compact JSON
+// text. Beyond RFC 8259 it accepts only text with a single meaning:
 //
-//   - comments, HTML comment marks and CDATA marks, a byte order mark and any
-//     Unicode space, all as white space;
-//   - several values, with commas or semicolons between or behind them;
-//   - a comma behind the last member or element;
+//   - comments, HTML comment marks and CDATA marks, a byte order mark and any Unicode space,
+//     all as white space;
+//   - several values, with commas or semicolons between or after them;
+//   - a comma after the last member or element;
 //   - control characters in strings, and the escape \';
-//   - of members with one name, the last, as JSON.parse does.
+//   - members of the same name, of which the last counts, as in JSON.parse.
 //
-// The result is I-JSON (RFC 7493): names are unique, strings are valid Unicode, and
-// members keep their order. Numbers are kept as
-// written. At an error it returns the values before it, and the error, which is a
+// The result is I-JSON (RFC 7493): names are unique, strings are valid Unicode, and members keep
+// their order. Numbers are kept as written. At an error it returns the values before it, and a
 // *syntaxError.
 func readJSON(s string) ([]json.RawMessage, error) {
 	p := plainWriter{in: s, out: make([]byte, 0, len(s))}
@@ -53,7 +51,7 @@ var (
 	withTwins = jsontext.AllowDuplicateNames(true)
 )
 
-// A syntaxError says where and why a text is not JSON.
+// syntaxError has the position and the reason of a syntax error.
 type syntaxError struct {
 	offset int
 	text   string
@@ -63,22 +61,22 @@ func (e *syntaxError) Error() string {
 	return fmt.Sprintf("byte %d: %s", e.offset, e.text)
 }
 
-// plainWriter writes JSON as RFC 8259 has it: what counts as white space becomes
-// spaces, of the same length, commas that are too many too.
+// plainWriter rewrites a text as JSON of RFC 8259: it replaces everything that counts as white
+// space, and surplus commas, by spaces of the same length.
 type plainWriter struct {
 	in     string
 	out    []byte
-	open   int        // arrays and objects
-	digits int        // of the number that is being written
-	last   [2]byte    // what was written last but space, and before that
-	comma  int        // where the last comma is
+	open   int        // number of open arrays and objects
+	digits int        // of the current number
+	last   [2]byte    // the last two bytes written, other than space, the last one first
+	comma  int        // position of the last comma
 	moved  []movement // where the text became longer or shorter
 }
 
-// movement is by how much what follows a place in the text has moved.
+// movement is the shift, in bytes, of the text after a position.
 type movement struct{ at, by int }
 
-// offset returns where in the script a place in the text is.
+// offset returns the position in the script for a position in the text.
 func (p *plainWriter) offset(at int) int {
 	by := 0
 	for _, m := range p.moved {
@@ -89,7 +87,7 @@ func (p *plainWriter) offset(at int) int {
 	return at - by
 }
 
-// write writes all, or what comes before an error.
+// write rewrites the whole text, or the part before an error.
 func (p *plainWriter) write() error {
 	for i := 0; i < len(p.in); {
 		n, err := spaceLength(p.in[i:]), error(nil)
@@ -114,7 +112,7 @@ func (p *plainWriter) write() error {
 	return nil
 }
 
-// byte writes a byte that is no space and not in a string.
+// byte writes a byte that is neither space nor in a string.
 func (p *plainWriter) byte(i int, c byte) error {
 	switch c {
 	case '{', '[':
@@ -140,7 +138,7 @@ func (p *plainWriter) byte(i int, c byte) error {
 	return nil
 }
 
-// string writes the string that begins at a place, and returns its length.
+// string writes the string that begins at start, and returns its length in the script.
 func (p *plainWriter) string(start int) (length int, err error) {
 	p.out = append(p.out, '"')
 	p.last, p.digits = [2]byte{'"', p.last[0]}, 0
@@ -167,8 +165,7 @@ func (p *plainWriter) string(start int) (length int, err error) {
 	return 0, &syntaxError{start, "string without an end"}
 }
 
-// compact writes a value without white space, and strings in the one form there is
-// for them.
+// compact writes a value without white space, and with strings in their canonical form.
 func compact(raw jsontext.Value) json.RawMessage {
 	out, err := jsontext.AppendFormat(nil, raw, asRead)
 	if errors.Is(err, jsontext.ErrDuplicateName) {
@@ -177,8 +174,8 @@ func compact(raw jsontext.Value) json.RawMessage {
 	return out
 }
 
-// lastTwins appends the next value, in which only the last of the members of one
-// name is left. It recurs as deep as the value is.
+// lastTwins appends the next value, keeping only the last of members with the same name. It
+// recurses to the depth of the value.
 func lastTwins(out []byte, d *jsontext.Decoder) []byte {
 	switch t, _ := d.ReadToken(); t.Kind() {
 	case '[':

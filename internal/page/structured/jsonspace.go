@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// spaceLength returns the length of the white space, mark or comment that s
-// begins with.
+// spaceLength returns the length of the white space, mark or comment at the start of s.
 func spaceLength(s string) int {
 	switch c := s[0]; {
 	case isWhitespace(c):
@@ -25,8 +24,8 @@ func spaceLength(s string) int {
 	return 0
 }
 
-// slashComment returns the length of a comment of JavaScript. Where it only
-// hides a mark from JavaScript, it ends behind that: data may follow.
+// slashComment returns the length of a JavaScript comment. If it only hides a mark from JavaScript,
+// the comment ends after that: data may follow.
 func slashComment(s string) int {
 	switch {
 	case strings.HasPrefix(s, "//"):
@@ -46,9 +45,9 @@ func slashComment(s string) int {
 	return 0
 }
 
-// markLength returns the length of a mark that hides a script from what does not
-// know scripts, or of a whole HTML comment: one whose mark is not followed by an
-// object or array.
+// markLength returns the length of a mark that hides a script from software that does not know
+// scripts, or of a whole HTML comment, which is one whose mark is not followed by an object or
+// array.
 func markLength(s string) int {
 	for _, mark := range []string{"<![CDATA[", "]]>", "-->"} {
 		if strings.HasPrefix(s, mark) {
@@ -66,5 +65,5 @@ func markLength(s string) int {
 	if i := strings.Index(s, end); i >= 0 {
 		return i + len(end)
 	}
-	return len(s) // as the comment of a page that never ends
+	return len(s) // a comment that does not end
 }

@@ -2,42 +2,41 @@ package structured
 
 import "fmt"
 
-// What a page may ask for. Each bound is some ten times what the largest honest
-// pages have, and low enough that a page made to cost much costs at most a few
-// seconds.
+// Limits of what a page may contain. Each is some ten times what the largest real pages have, and
+// low enough that a hostile page costs at most a few seconds.
 const (
-	maxScripts     = 10_000  // JSON-LD scripts; pages of a shop have up to some hundred
+	maxScripts     = 10_000  // JSON-LD scripts; shop pages have up to some hundred
 	maxScriptBytes = 8 << 20 // of one JSON-LD script
-	maxJSONValues  = 50_000  // in all of them
-	maxJSONDepth   = 200     // arrays and objects in each other
-	maxNumber      = 1000    // digits; readers of big numbers take quadratic time
+	maxJSONValues  = 50_000  // in all scripts
+	maxJSONDepth   = 200     // nesting of arrays and objects
+	maxNumber      = 1000    // digits; parsers of big numbers take quadratic time
 
-	maxItemDepth = 100      // items in each other, by nesting or itemref
+	maxItemDepth = 100      // nesting of items, by elements or itemref
 	maxTypes     = 100      // of one item
 	maxValues    = 1 << 18  // values of all items of a syntax: names times elements
-	maxItemBytes = 32 << 20 // text of all those values
-	maxSteps     = 1 << 23  // work for values and by itemref, in nodes, which may be seen often
+	maxItemBytes = 32 << 20 // text of all these values
+	maxSteps     = 1 << 23  // work for values and itemref, in nodes, which may be visited repeatedly
 
-	maxMetas     = 10_000  // names of meta elements kept
+	maxMetas     = 10_000  // kept names of meta elements
 	maxMetaBytes = 8 << 20 // of those names and their contents
-	maxAuthors   = 100     // of one page: papers in physics name thousands
-	maxName      = 200     // bytes of an author's name; longer is a sentence
-	maxProblems  = 100     // reported of one part
+	maxAuthors   = 100     // of a page; papers in physics name thousands
+	maxName      = 200     // bytes of an author's name; a longer text is a sentence
+	maxProblems  = 100     // reported for one part
 )
 
-// A Problem is something on the page that could not be read.
+// Problem is a part of the page that could not be read.
 type Problem struct {
 	// Part is "json_ld", "microdata" or "rdfa".
 	Part string
-	// Script counts the page's JSON-LD scripts, from 0, and Offset is in bytes
-	// from the start of the script's text. Both are 0 for the other parts.
+	// Script is the index of the JSON-LD script, from 0, and Offset is in bytes from the start of
+	// the script's text. Both are 0 for the other parts.
 	Script int
 	Offset int
-	// Text says what is wrong.
+	// Text describes the problem.
 	Text string
 }
 
-// String says where on the page it is, and what is wrong.
+// String returns the position on the page and the description.
 func (p Problem) String() string {
 	if p.Part != partJSONLD {
 		return p.Text
@@ -51,18 +50,18 @@ const (
 	partRDFa      = "rdfa"
 )
 
-// budget is what remains of the bounds for one syntax of items.
+// budget is the rest of the limits for one syntax of items.
 type budget struct {
 	values, bytes, steps int
-	deep                 bool // items were left out for their depth
-	spent                bool // values were left out for a bound
+	deep                 bool // items were omitted because of their depth
+	spent                bool // values were omitted because of a limit
 }
 
 func newBudget() budget {
 	return budget{values: maxValues, bytes: maxItemBytes, steps: maxSteps}
 }
 
-// spend pays for values and bytes, and reports whether they are still to be had.
+// spend subtracts values and bytes, and reports whether they were available.
 func (b *budget) spend(values, bytes int) bool {
 	if b.spent || values > b.values || bytes > b.bytes {
 		b.spent = true
@@ -73,7 +72,7 @@ func (b *budget) spend(values, bytes int) bool {
 	return true
 }
 
-// step pays for work that may be done many times over: n nodes, or as much.
+// step subtracts work that may be repeated many times: n nodes, or the equivalent.
 func (b *budget) step(n int) bool {
 	if b.steps -= n; b.steps < 0 {
 		b.spent = true

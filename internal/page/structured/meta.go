@@ -11,19 +11,19 @@ import (
 	"seine/internal/page/dom"
 )
 
-// Meta is what meta elements say, in the page's order.
+// Meta is the content of meta elements, in document order.
 type Meta []MetaProperty
 
-// A MetaProperty is one name of one meta element, in lower case, with the
-// element's content, trimmed and never empty.
+// MetaProperty is one name of one meta element, in lower case, with the element's content, trimmed
+// and never empty.
 type MetaProperty struct {
 	Name, Content string
 }
 
-// Metas returns the meta elements of the page that have a name, a property or
-// both, or an itemprop: one entry for each, but not for a property of a thing on the page. A property may hold several names, as it is RDFa's.
-// Where there is no content, that of the attribute "value" is taken, as the first
-// Twitter cards had it. Elements in the body count: many pages have them there.
+// Metas returns the meta elements of the page that have a name, a property or both, or an itemprop:
+// one entry for each name. It omits the itemprop of an item on the page. A property may hold
+// several names, as in RDFa. If content is missing, the attribute "value" counts, as in the first
+// Twitter cards. Elements in the body count too: many pages have them there.
 func Metas(root *html.Node) Meta {
 	r := metaReader{left: maxMetaBytes}
 	for n := range dom.Elements(root) {
@@ -34,13 +34,13 @@ func Metas(root *html.Node) Meta {
 	return r.found
 }
 
-// metaReader collects entries within the bounds.
+// metaReader collects entries within the limits.
 type metaReader struct {
 	found Meta
 	left  int // bytes
 }
 
-// isScoped reports whether an element is in a thing that the page describes.
+// isScoped reports whether an element is inside an item.
 func isScoped(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if dom.Has(n, "itemscope") || dom.Has(n, "typeof") {
@@ -50,7 +50,7 @@ func isScoped(n *html.Node) bool {
 	return false
 }
 
-// read reads one meta element, and reports whether there is room for more.
+// read reads one meta element, and reports whether more may be read.
 func (r *metaReader) read(n *html.Node) bool {
 	content, ok := dom.Find(n, "content")
 	if !ok {
@@ -83,7 +83,7 @@ func (r *metaReader) add(name, content string) bool {
 	return true
 }
 
-// Get returns the contents under a name, without regard to ASCII case, in order.
+// Get returns the contents for a name, ignoring ASCII case, in order.
 func (m Meta) Get(name string) []string {
 	var contents []string
 	for _, p := range m {
@@ -94,7 +94,7 @@ func (m Meta) Get(name string) []string {
 	return contents
 }
 
-// openGraphPrefixes are those of the Open Graph protocol and of its object types.
+// openGraphPrefixes are the prefixes of the Open Graph protocol and of its object types.
 var openGraphPrefixes = []string{
 	"og:", "article:", "product:", "book:", "profile:", "music:", "video:", "fb:",
 }
@@ -134,9 +134,8 @@ func (m Meta) filter(keep func(string) bool) Meta {
 	return kept
 }
 
-// structuredParts are the properties of Open Graph properties that have such
-// (ogp.me, "Structured Properties" and "Object Types"). Others that only look
-// like them, as og:video:tag, are of the page.
+// structuredParts are the sub-properties of Open Graph properties (ogp.me, "Structured Properties"
+// and "Object Types"). Similar names, such as og:video:tag, are properties of the page.
 var structuredParts = map[string][]string{
 	"og:image":    {"url", "secure_url", "type", "width", "height", "alt", "user_generated"},
 	"og:video":    {"url", "secure_url", "type", "width", "height", "alt"},
@@ -146,8 +145,8 @@ var structuredParts = map[string][]string{
 	"video:actor": {"url", "role"},
 }
 
-// structuredName splits the name of a structured property, og:image:width, or of
-// what has such, og:image.
+// structuredName splits the name of a sub-property, og:image:width, or of a property with
+// sub-properties, og:image.
 func structuredName(name string) (parent, part string, ok bool) {
 	if structuredParts[name] != nil {
 		return name, "url", true
@@ -159,16 +158,16 @@ func structuredName(name string) (parent, part string, ok bool) {
 	return name[:i], name[i+1:], true
 }
 
-// metaGroup is what is under one key of the JSON form: contents, or objects.
+// metaGroup has the entries under one key of the JSON form: contents, or objects.
 type metaGroup struct {
 	name     string
 	contents []string
 	objects  []Meta
 }
 
-// groups puts the entries of one name together, at the place of the first, and
-// structured properties into an object for each image, video and so on: they
-// belong to the last that was named before them.
+// groups groups the entries of one name, at the position of the first. It groups sub-properties
+// into an object for each image, video and so on: they belong to the last object that precedes
+// them.
 func (m Meta) groups() []*metaGroup {
 	var groups []*metaGroup
 	byName := map[string]*metaGroup{}
@@ -193,9 +192,8 @@ func (m Meta) groups() []*metaGroup {
 	return groups
 }
 
-// addPart adds a structured property to the last object. A new object begins
-// with og:image, and with og:image:url, its other name, unless that only says
-// again what the object is, or is the first to say so.
+// addPart adds a sub-property to the last object. og:image begins a new object. So does
+// og:image:url, its other name, unless it repeats the object's URL, or is the first to set it.
 func (g *metaGroup) addPart(part string, p MetaProperty) {
 	last := len(g.objects) - 1
 	begins := last < 0 || part == "url"
@@ -214,11 +212,10 @@ func (g *metaGroup) addPart(part string, p MetaProperty) {
 	g.objects[last] = append(g.objects[last], entry)
 }
 
-// AppendJSON appends the entries as one object, in order: a name with one
-// content is a string, one that is repeated a list of strings. What Open Graph
-// has structured properties for (og:image, og:video, og:audio, music:song,
-// music:album, video:actor) is always a list of objects, where what is at
-// og:image itself is "url": {"og:image": [{"url": "…", "width": "800"}]}.
+// AppendJSON appends the entries as one object, in order: a name with one content is a string, and
+// a repeated name is a list of strings. Open Graph properties with sub-properties (og:image,
+// og:video, og:audio, music:song, music:album, video:actor) are always a list of objects, in which
+// the value of og:image itself is "url": {"og:image": [{"url": "…", "width": "800"}]}.
 func (m Meta) AppendJSON(b []byte) []byte {
 	o := jsontext.Object{B: b}
 	for _, g := range m.groups() {

@@ -10,18 +10,16 @@ import (
 	"seine/internal/page/dom"
 )
 
-// Microdata returns the page's top-level items, in tree order (HTML standard,
-// section 5; the JSON form is that of section 5.5). It differs from the standard
-// where pages do:
+// Microdata returns the page's top-level items, in tree order (HTML standard, section 5; the JSON
+// form is that of section 5.5). It differs from the standard in these points, as pages do:
 //
-//   - A content attribute is the value of any element, as on meta: shops write
-//     <span itemprop="price" content="9.90">, and search engines read it so.
-//   - Text is folded: trimmed, with one space for each run of white space and
-//     for a br, and without that of script and style elements.
-//   - A global identifier that is no URL is kept as written.
-//   - Items that are in each other by itemref give the string "ERROR" where the
-//     circle closes, as the standard has it; those deeper than a bound are left
-//     out.
+//   - A content attribute is the value of any element, as on meta: shops write <span
+//     itemprop="price" content="9.90">, and search engines read it this way.
+//   - Text is folded: trimmed, with one space for each run of white space and for a br, and
+//     without that of script and style elements.
+//   - A global identifier that is not a URL is kept as written.
+//   - Items that contain each other by itemref give the string "ERROR" where the cycle closes,
+//     as in the standard; those beyond the maximum depth are omitted.
 func Microdata(root *html.Node, base string) ([]*Item, []Problem) {
 	m := microdata{root: root, urls: newResolver(base), left: newBudget()}
 	var items []*Item
@@ -41,13 +39,13 @@ type microdata struct {
 	urls *resolver
 	left budget
 
-	// Made at the first itemref: the first element with each id, and the place
-	// of each element in the tree.
+	// Built at the first itemref: the first element with each id, and the position of each element
+	// in the tree.
 	ids   map[string]*html.Node
 	order map[*html.Node]int
 }
 
-// item reads the item of an element; path is the items it is in.
+// item returns the item of an element; path has the elements of the items that contain it.
 func (m *microdata) item(n *html.Node, path []*html.Node) *Item {
 	b := builder{item: &Item{}}
 	if types, ok := dom.Find(n, "itemtype"); ok {
@@ -81,9 +79,9 @@ func (m *microdata) identifier(id string) string {
 	return id
 }
 
-// property adds the value of an element under each of its names. The first name
-// pays for the value itself, what is in it having been paid for; each further
-// one pays for all of it again, as it will be written again.
+// property adds the value of an element under each of its names. The first name costs the value
+// itself, since its contents were counted already. Each further name costs all of it again, as it
+// will be written again.
 func (m *microdata) property(b *builder, n *html.Node, path []*html.Node) {
 	if m.left.spent {
 		return
@@ -105,7 +103,7 @@ func (m *microdata) property(b *builder, n *html.Node, path []*html.Node) {
 	}
 }
 
-// value is the standard's property value (section 5.2.4).
+// value returns the standard's property value (section 5.2.4).
 func (m *microdata) value(n *html.Node, path []*html.Node) (Value, bool) {
 	if dom.Has(n, "itemscope") {
 		return m.nested(n, path)
@@ -148,12 +146,11 @@ func (m *microdata) nested(n *html.Node, path []*html.Node) (Value, bool) {
 	return Value{Item: m.item(n, path)}, true
 }
 
-// urlBytesPerStep is how much of a URL takes as much time to resolve as a node to
-// look at, about.
+// urlBytesPerStep is approximately the number of bytes of a URL that take as much time to resolve
+// as visiting a node.
 const urlBytesPerStep = 4
 
-// url is the value of an attribute that holds a URL: the empty string where
-// there is none.
+// url returns the value of an attribute that holds a URL, or the empty string if there is none.
 func (m *microdata) url(n *html.Node, name string) Value {
 	v, ok := dom.Find(n, name)
 	if !ok || !m.left.step(len(v)/urlBytesPerStep) {
@@ -163,12 +160,10 @@ func (m *microdata) url(n *html.Node, name string) Value {
 	return Value{Text: u}
 }
 
-// refSteps is what a node costs where there are references: it must be
-// remembered as seen.
+// refSteps is the cost of a node if there are references, since visited nodes must be remembered.
 const refSteps = 4
 
-// properties returns the elements that are properties of the item, in tree
-// order (section 5.2.5).
+// properties returns the elements that are properties of the item, in tree order (section 5.2.5).
 func (m *microdata) properties(item *html.Node) []*html.Node {
 	refs, ok := dom.Find(item, "itemref")
 	if !ok {
@@ -202,8 +197,8 @@ func (m *microdata) collectFrom(found []*html.Node, n *html.Node, visit func(*ht
 	return m.collect(found, n, visit)
 }
 
-// collect appends the properties below n that belong to the item n is in. It
-// does not go where visit says no.
+// collect appends the properties below n that belong to the item of n. It does not descend where
+// visit returns false.
 func (m *microdata) collect(found []*html.Node, n *html.Node, visit func(*html.Node) bool) []*html.Node {
 	walk(n, func(c *html.Node) bool {
 		if c == n {

@@ -11,20 +11,20 @@ import (
 	"seine/internal/page/dom"
 )
 
-// RDFa returns what the page says in RDFa Lite 1.1 (the attributes vocab,
-// typeof, property, resource and prefix, with the values that href, src, content
-// and datetime give), and by about and xmlns:prefix, which older pages have,
-// in the form of microdata: an item for each thing with a type or a property.
+// RDFa returns the page's RDFa Lite 1.1 (the attributes vocab, typeof, property, resource and
+// prefix, with the values of href, src, content and datetime). It also reads about and
+// xmlns:prefix, which older pages have. The result has the form of microdata: an item for each
+// thing with a type or a property.
 //
-//   - An item is the value of the property that introduces it, or is in the list,
-//     in tree order. Where it is meant again, its ID is the value.
-//   - Types are IRIs. So are the names of properties, but for those in the
-//     vocabulary of the item's first type, of which the term is kept: "name" and
-//     not "http://schema.org/name".
+//   - An item is the value of the property that introduces it, or is in the list, in tree
+//     order. Where it is referred to again, its ID is the value.
+//   - Types are IRIs. So are the names of properties, except those in the vocabulary of the
+//     item's first type, of which only the term is kept: "name" and not
+//     "http://schema.org/name".
 //   - Meta elements of Open Graph and Twitter cards are left to [Meta].
-//   - Links by rel and rev are not read: RDFa Lite has them not.
+//   - Links by rel and rev are not read: RDFa Lite lacks them.
 //
-// Text is folded as that of [Microdata] is.
+// Text is folded as in [Microdata].
 func RDFa(root *html.Node, base string) ([]*Item, []Problem) {
 	r := rdfa{
 		urls: newResolver(base), left: newBudget(), prefixes: newPrefixes(),
@@ -32,13 +32,13 @@ func RDFa(root *html.Node, base string) ([]*Item, []Problem) {
 	}
 	r.document, _ = r.urls.resolve("")
 	if r.document == "" {
-		r.document = "about:blank" // a page of no known URL
+		r.document = "about:blank" // a page without a known URL
 	}
 	walk(root, r.enter, r.leave)
 	return r.items(), r.left.problems(partRDFa)
 }
 
-// items returns the things that are no property's value.
+// items returns the items that are not the value of a property.
 func (r *rdfa) items() []*Item {
 	var items []*Item
 	for _, s := range r.all {
@@ -53,7 +53,7 @@ func (r *rdfa) items() []*Item {
 	return items
 }
 
-// shorten leaves the term of names in the vocabulary of the first type.
+// shorten keeps only the term of property names in the vocabulary of the first type.
 func (s *subject) shorten() {
 	if len(s.item.Types) == 0 {
 		return
@@ -82,37 +82,36 @@ type rdfa struct {
 	all      []*subject // in tree order
 }
 
-// subject is a thing that is spoken of.
+// subject is the subject of statements.
 type subject struct {
 	builder
-	depth  int  // in how many items it is
-	nested bool // it is the value of a property
+	depth  int  // number of items that contain it
+	nested bool // the value of a property
 }
 
-// statement is that a property of a thing has a text or IRI: said twice, it is
-// one (RDF 1.1 Concepts, section 3).
+// statement states that a property of a subject has a text or IRI. A repeated statement counts once
+// (RDF 1.1 Concepts, section 3).
 type statement struct {
 	about      *subject
 	name, text string
 }
 
-// rdfaFrame is the context that an element makes for those in it.
+// rdfaFrame is the context of an element's content.
 type rdfaFrame struct {
 	node  *html.Node
 	vocab string
 	undo  []binding
-	topic *topic // shared by the elements within that do not change it
+	topic *topic // shared by inner elements that do not change it
 }
 
-// topic is what properties are of: a thing, or where it has not been needed yet,
-// that of an IRI, or of a link not resolved yet, or the document. Most links have
-// no property in them.
+// topic is the subject of properties. Until it is needed, it is only an IRI, an unresolved link, or
+// neither for the document: most links have no property in them.
 type topic struct {
 	about     *subject
 	iri, href string
 }
 
-// isMarked reports whether an element has an attribute of RDFa's own.
+// isMarked reports whether an element has an RDFa attribute.
 func isMarked(n *html.Node) bool {
 	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
 		switch a.Key {
@@ -123,7 +122,7 @@ func isMarked(n *html.Node) bool {
 	})
 }
 
-// linkOf returns the attribute that refers to something by a URL.
+// linkOf returns the attribute that refers to another resource by a URL.
 func linkOf(n *html.Node) (string, bool) {
 	if href, ok := dom.Find(n, "href"); ok {
 		return href, true
@@ -159,7 +158,7 @@ func (r *rdfa) leave(n *html.Node) {
 	r.frames = r.frames[:last]
 }
 
-// declare takes vocab and prefixes into account (steps 2 and 3).
+// declare processes vocab and prefixes (steps 2 and 3).
 func (r *rdfa) declare(f *rdfaFrame) {
 	if vocab, ok := dom.Find(f.node, "vocab"); ok {
 		f.vocab = r.vocabulary(vocab)
@@ -172,8 +171,8 @@ func (r *rdfa) declare(f *rdfaFrame) {
 	f.undo = r.prefixes.push(dom.Attribute(f.node, "prefix"), f.undo)
 }
 
-// vocabulary returns the IRI that terms are appended to. The slash that many
-// pages forget behind schema.org is there by the resolution.
+// vocabulary returns the IRI to which terms are appended. Resolving adds the slash that many pages
+// forget after schema.org.
 func (r *rdfa) vocabulary(v string) string {
 	if v = strings.Trim(v, whitespace); v == "" {
 		return ""
@@ -184,8 +183,8 @@ func (r *rdfa) vocabulary(v string) string {
 	return v
 }
 
-// establish finds what the element and those in it speak of (step 5), and adds
-// types and properties. The element's frame is on top.
+// establish determines the subject of the element and of those in it (step 5), and adds types and
+// properties. The element's frame is the last one.
 func (r *rdfa) establish(f *rdfaFrame) {
 	n := f.node
 	isProperty, isTyped := dom.Has(n, "property"), dom.Has(n, "typeof")
@@ -212,9 +211,8 @@ func (r *rdfa) establish(f *rdfaFrame) {
 	}
 }
 
-// turn makes the element speak of about, else of resource, href or src, and
-// reports whether it has any. With rel, what is in the element speaks of the
-// link's target (step 6).
+// turn sets the element's subject to about, otherwise to resource, href or src, and reports whether
+// it has any. With rel, the subject of the content is the link's target (step 6).
 func (r *rdfa) turn(f *rdfaFrame) bool {
 	resource, hasResource := dom.Find(f.node, "resource")
 	link, isLink := linkOf(f.node)
@@ -230,8 +228,8 @@ func (r *rdfa) turn(f *rdfaFrame) bool {
 	return isLink
 }
 
-// speakOf changes what properties are of. A resource that cannot be resolved changes
-// nothing, and gives false.
+// speakOf sets the subject. For a resource that cannot be resolved it changes nothing and returns
+// false.
 func (r *rdfa) speakOf(f *rdfaFrame, resource string) bool {
 	iri, ok := r.resource(resource)
 	if ok {
@@ -240,8 +238,7 @@ func (r *rdfa) speakOf(f *rdfaFrame, resource string) bool {
 	return ok
 }
 
-// typed adds an item as the value of a property, and makes what is in the
-// element speak of that item.
+// typed adds an item as the value of a property, and makes it the subject of the element's content.
 func (r *rdfa) typed(f *rdfaFrame) {
 	owner, iri := r.spoken(f), r.target(f.node)
 	s, known := r.subjects[iri]
@@ -260,8 +257,8 @@ func (r *rdfa) typed(f *rdfaFrame) {
 	r.addTypes(s, f)
 }
 
-// plain is the value of a property without a type: a URL, a time, or text. A rel
-// with a prefix takes the link for itself (HTML+RDFa 1.1, section 3.1, rule 7).
+// plain returns the value of a property without a type: a URL, a time, or text. A rel with a prefix
+// takes precedence over the property for the link (HTML+RDFa 1.1, section 3.1, rule 7).
 func (r *rdfa) plain(n *html.Node) Value {
 	_, isLink := linkOf(n)
 	if !isLink && !dom.Has(n, "resource") || strings.Contains(dom.Attribute(n, "rel"), ":") {
@@ -270,7 +267,7 @@ func (r *rdfa) plain(n *html.Node) Value {
 	return Value{Text: r.target(n)}
 }
 
-// target is the IRI that resource, href or src give, or empty.
+// target returns the IRI of resource, href or src, or "".
 func (r *rdfa) target(n *html.Node) string {
 	var iri string
 	if resource, ok := dom.Find(n, "resource"); ok {
@@ -281,7 +278,7 @@ func (r *rdfa) target(n *html.Node) string {
 	return iri
 }
 
-// literal is what an element says: content, datetime or its text.
+// literal returns the literal value of an element: content, datetime or its text.
 func (r *rdfa) literal(n *html.Node) string {
 	for _, name := range []string{"content", "datetime"} {
 		if v, ok := dom.Find(n, name); ok {
@@ -291,7 +288,7 @@ func (r *rdfa) literal(n *html.Node) string {
 	return text(n, &r.left)
 }
 
-// resource resolves a CURIE, a safe one in brackets, or a reference.
+// resource resolves a CURIE, a safe CURIE in brackets, or a reference.
 func (r *rdfa) resource(s string) (string, bool) {
 	s = strings.Trim(s, whitespace)
 	if inner, ok := strings.CutPrefix(s, "["); ok {
@@ -308,13 +305,13 @@ func (r *rdfa) resource(s string) (string, bool) {
 	return r.urls.resolve(s)
 }
 
-// isOutermost reports whether an element without a resource speaks of what is
-// around it, and so of the document (HTML+RDFa 1.1, section 3.1).
+// isOutermost reports whether an element without a resource has the subject of its surroundings,
+// which is the document (HTML+RDFa 1.1, section 3.1).
 func isOutermost(n *html.Node) bool {
 	return dom.Is(n, atom.Html) || dom.Is(n, atom.Head) || dom.Is(n, atom.Body)
 }
 
-// spoken returns what properties are of at a frame, made if it must be.
+// spoken returns the subject at a frame, and creates it if needed.
 func (r *rdfa) spoken(f *rdfaFrame) *subject {
 	t := f.topic
 	if t.about != nil {
@@ -336,7 +333,7 @@ func (r *rdfa) spoken(f *rdfaFrame) *subject {
 	return t.about
 }
 
-// newSubject adds a new thing; without an IRI it is a blank node.
+// newSubject adds a new subject; without an IRI it is a blank node.
 func (r *rdfa) newSubject(iri string) *subject {
 	s := &subject{builder: builder{item: &Item{ID: iri}}}
 	if iri != "" {
@@ -359,8 +356,7 @@ func (r *rdfa) addTypes(s *subject, f *rdfaFrame) {
 	}
 }
 
-// add adds a value under each name of a property, and reports whether it did
-// under any.
+// add adds a value under each name of a property, and reports whether it did so under any.
 func (r *rdfa) add(f *rdfaFrame, v Value) bool {
 	added := false
 	for t := range tokens(dom.Attribute(f.node, "property")) {
@@ -392,8 +388,7 @@ func (r *rdfa) add(f *rdfaFrame, v Value) bool {
 	return added
 }
 
-// identify returns the ID of an item, which it gives one that has none: a blank
-// node's.
+// identify returns the ID of an item. It gives an item without one the ID of a blank node.
 func (r *rdfa) identify(i *Item) string {
 	if i.ID == "" {
 		i.ID = "_:item" + strconv.Itoa(len(r.all))

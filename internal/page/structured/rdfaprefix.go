@@ -32,16 +32,15 @@ var initialPrefixes = map[string]string{
 	"xml": "http://www.w3.org/XML/1998/namespace", "xsd": "http://www.w3.org/2001/XMLSchema#",
 }
 
-// prefixes is the prefixes in force at one element of a walk, in lower case: at
-// the element that declares one, push notes what it meant before, and pop has
-// it mean that again.
+// prefixes has the prefixes in force at one element of a walk, in lower case. At the element that
+// declares one, push records the former meaning, and pop restores it.
 type prefixes map[string]string
 
 func newPrefixes() prefixes {
 	return maps.Clone(initialPrefixes)
 }
 
-// binding is a prefix and what it meant before.
+// binding is a prefix and its former meaning.
 type binding struct{ prefix, iri string }
 
 // push declares the prefixes of a prefix attribute: "name: iri name: iri".
@@ -72,7 +71,7 @@ func (p prefixes) pop(undo []binding) {
 	}
 }
 
-// curie expands prefix:reference, and fails where the prefix is not declared.
+// curie expands prefix:reference. It returns false if the prefix is not declared.
 func (p prefixes) curie(s string) (string, bool) {
 	prefix, reference, ok := strings.Cut(s, ":")
 	if !ok || strings.HasPrefix(reference, "//") {
@@ -82,9 +81,8 @@ func (p prefixes) curie(s string) (string, bool) {
 	return iri + reference, iri != ""
 }
 
-// name expands a type or property: a CURIE, an absolute IRI, or a term in the
-// vocabulary in force. Terms without a vocabulary and undeclared prefixes stand
-// for nothing.
+// name expands a type or property: a CURIE, an absolute IRI, or a term in the vocabulary in force.
+// It returns false for terms without a vocabulary and undeclared prefixes.
 func (p prefixes) name(s, vocab string) (string, bool) {
 	if iri, ok := p.curie(s); ok {
 		return iri, true

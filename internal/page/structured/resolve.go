@@ -12,9 +12,9 @@ import (
 	"seine/internal/page/dom"
 )
 
-// BaseURL returns the document base URL (HTML standard, section 2.4.3): the
-// href of the first base element that has one, resolved against the document's
-// URL, or that URL where there is none or it is not for http or https.
+// BaseURL returns the document base URL (HTML standard, section 2.4.3): the href of the first base
+// element that has one, resolved against the document's URL. It returns the document's URL if there
+// is none, or if it is not http or https.
 func BaseURL(root *html.Node, documentURL string) string {
 	for n := range dom.Elements(root) {
 		href, ok := dom.Find(n, "href")
@@ -32,8 +32,8 @@ func BaseURL(root *html.Node, documentURL string) string {
 // resolver resolves the references of one page.
 type resolver struct {
 	url  string
-	base *weburl.Base // nil where the base is not for http or https
-	full *whatwg.Url  // made at first need; nil where the base cannot be parsed
+	base *weburl.Base // nil if the base is not http or https
+	full *whatwg.Url  // parsed on first use; nil if the base cannot be parsed
 	made bool
 }
 
@@ -45,9 +45,8 @@ func newResolver(base string) *resolver {
 	return r
 }
 
-// resolve returns the URL that a reference stands for, and false where it
-// stands for none. One for http or https is in the form of package weburl, as
-// the page's links are, but for a fragment, which is kept: it often names an item.
+// resolve returns the URL of a reference, or false if it has none. An http or https URL is in the
+// form of package weburl, like the page's links, but keeps its fragment, which often names an item.
 func (r *resolver) resolve(ref string) (string, bool) {
 	ref = strings.TrimFunc(ref, func(c rune) bool { return c <= ' ' })
 	if r.base != nil {
@@ -66,8 +65,7 @@ func (r *resolver) resolve(ref string) (string, bool) {
 	return u.Href(false), true
 }
 
-// parse is the URL standard's parser: for other schemes, long URLs, and without
-// a base.
+// parse is the URL standard's parser: for other schemes, long URLs, and without a base.
 func (r *resolver) parse(ref string) (*whatwg.Url, error) {
 	if !r.made {
 		r.made = true
@@ -81,8 +79,7 @@ func (r *resolver) parse(ref string) (*whatwg.Url, error) {
 	return r.full.Parse(ref)
 }
 
-// escapeFragment percent-encodes what the URL standard encodes in a fragment,
-// and drops the tabs and newlines it drops.
+// escapeFragment percent-encodes a fragment as in the URL standard, and drops tabs and newlines.
 func escapeFragment(s string) string {
 	out := make([]byte, 0, len(s))
 	for i := range len(s) {

@@ -6,20 +6,20 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Data is everything a page says for machines.
+// Data has all machine-readable declarations of a page.
 type Data struct {
 	JSONLD    []json.RawMessage // see JSONLD
 	Microdata []*Item           // see Microdata
 	RDFa      []*Item           // see RDFa
 	Meta      Meta              // see Metas
-	OpenGraph Meta              // the part of Meta that is Open Graph's
-	Twitter   Meta              // the part of Meta that is a Twitter card's
-	Declared                    // the author and the dates
-	Problems  []Problem         // what could not be read
+	OpenGraph Meta              // Open Graph entries of Meta
+	Twitter   Meta              // Twitter card entries of Meta
+	Declared                    // author and dates
+	Problems  []Problem         // unreadable parts
 }
 
-// FromHTML reads everything from a tree. The base is the document's, see
-// [BaseURL]; where it is empty, only absolute URLs are resolved.
+// FromHTML reads everything from a tree. base is the document's base URL, see [BaseURL]; if it is
+// empty, only absolute URLs are resolved.
 func FromHTML(root *html.Node, base string) *Data {
 	d := &Data{Meta: Metas(root)}
 	d.JSONLD, d.Problems = JSONLD(root)

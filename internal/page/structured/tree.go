@@ -10,8 +10,8 @@ import (
 	"seine/internal/page/dom"
 )
 
-// walk visits the tree below and including root in tree order. It does not descend where
-// enter returns false, nor into templates, and calls leave, if there is one, for each node.
+// walk visits the tree of root in tree order. It does not descend where enter returns false, nor
+// into templates, and calls leave, if not nil, for each node.
 func walk(root *html.Node, enter func(*html.Node) bool, leave func(*html.Node)) {
 	for w := dom.Walk(root); w.Next(); {
 		switch {
@@ -32,8 +32,8 @@ func isWhitespace(c byte) bool {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r'
 }
 
-// tokens yields the parts of a space-separated attribute without repetitions, in
-// order (HTML standard, section 2.3.7).
+// tokens yields the parts of a space-separated attribute without repetitions, in order (HTML
+// standard, section 2.3.7).
 func tokens(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		var seen map[string]bool
@@ -54,8 +54,7 @@ func tokens(s string) iter.Seq[string] {
 
 func isSpace(r rune) bool { return r < 0x80 && isWhitespace(byte(r)) }
 
-// hasToken reports whether a space-separated attribute contains a token, without
-// regard to ASCII case.
+// hasToken reports whether a space-separated attribute contains a token, ignoring ASCII case.
 func hasToken(s, token string) bool {
 	for t := range strings.FieldsFuncSeq(s, isSpace) {
 		if strings.EqualFold(t, token) {
@@ -65,13 +64,12 @@ func hasToken(s, token string) bool {
 	return false
 }
 
-// bytesPerStep is how much text costs as much time as a node, about.
+// bytesPerStep is approximately the number of bytes of text that cost as much time as a node.
 const bytesPerStep = 16
 
-// text returns what is written below n, folded: its textContent without that of
-// scripts and styles, which no reader sees, and with a space for a br. It is paid
-// for, as elements in each other repeat their text; where the budget ends, the
-// text does.
+// text returns the folded text below n: its textContent without that of scripts and styles, which
+// are not visible, and with a space for a br. It spends budget, as nested elements repeat their
+// text; if the budget ends, the text is truncated.
 func text(n *html.Node, left *budget) string {
 	var b strings.Builder
 	walk(n, func(c *html.Node) bool {

@@ -7,10 +7,10 @@ import (
 	"seine/internal/page/dom"
 )
 
-// visible answers from what a page shows: links with rel=author, and time
-// elements. In the page's only article the first time counts, if none says what
-// it is. Without an article only a time that is marked counts, and an author if
-// there is but one; of several articles, none is the page.
+// visible returns facts from the visible page: links with rel=author, and time elements. In the
+// page's only article the first time counts if none is marked. Without an article only a marked
+// time counts, and an author only if there is just one. Several articles are ignored, since none is
+// the page's.
 type visible struct {
 	answers [3][]string
 }
@@ -36,12 +36,12 @@ func newVisible(root *html.Node) visible {
 	return v
 }
 
-// maxShown is the number of authors and times that are looked at.
+// maxShown is the number of authors and times that are read.
 const maxShown = 100
 
 func (v *visible) read(scope *html.Node) {
 	left := newBudget()
-	var stated []string // published, in so many words
+	var stated []string // explicitly marked as published
 	for n := range dom.Elements(scope) {
 		if len(v.answers[author])+len(v.answers[published]) > maxShown {
 			break
@@ -64,8 +64,8 @@ func (v *visible) read(scope *html.Node) {
 	}
 }
 
-// readTime returns the date of a time element, or of an element that is used as one, and the fact that it is the
-// date of, by its property or its class (microformats: h-entry and hAtom).
+// readTime returns the date of a time element, or of an element that is used as one, and the fact
+// that it belongs to, by its property or its class (microformats: h-entry and hAtom).
 func readTime(n *html.Node, left *budget) (fact, string) {
 	name := "datetime"
 	switch {
@@ -85,20 +85,20 @@ func readTime(n *html.Node, left *budget) (fact, string) {
 	return published, date
 }
 
-// isStated reports whether an element is marked as the time of
-// publication: by the attribute of HTML drafts, its property or its class.
+// isStated reports whether an element is marked as the time of publication: by the attribute of
+// HTML drafts, its property or its class.
 func isStated(n *html.Node) bool {
 	class, _ := dom.Find(n, "class")
 	return dom.Has(n, "pubdate") || isProperty(n, "datePublished") || hasToken(class, "published") || hasToken(class, "dt-published")
 }
 
-// isProperty reports whether an element has a property of microdata, of the page itself.
+// isProperty reports whether an element has a microdata property of the page itself.
 func isProperty(n *html.Node, name string) bool {
 	itemprop, _ := dom.Find(n, "itemprop")
 	return itemprop == name && !isScoped(n)
 }
 
-// declared implements source.
+// declared implements factProvider.
 func (v visible) declared(f fact) []string {
 	return v.answers[f]
 }
