@@ -36,7 +36,7 @@ func (d *download) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// socket is a connection that has switched to another protocol, as to WebSocket.
+// socket is a connection that has switched to another protocol, such as WebSocket.
 type socket struct {
 	io.ReadWriteCloser
 	of *transfer
@@ -55,7 +55,7 @@ func (s *socket) Write(p []byte) (int, error) {
 	return s.ReadWriteCloser.Write(p[:n])
 }
 
-// CloseWrite passes on that the browser has said all.
+// CloseWrite passes on the end of the browser's data.
 func (s *socket) CloseWrite() error {
 	if c, ok := s.ReadWriteCloser.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()
@@ -63,8 +63,7 @@ func (s *socket) CloseWrite() error {
 	return nil
 }
 
-// count counts bytes that pass, and cuts off what is more than the visit may
-// have.
+// count counts bytes that pass, and cuts off those beyond the limit of the visit.
 func (t *transfer) count(n int, err error) (int, error) {
 	passed, tooMany := t.visit.tally.take(n)
 	if tooMany == nil {
@@ -102,8 +101,7 @@ func (t *transfer) keepResponse(p []byte, err error) {
 	}
 }
 
-// appendUpTo appends until there are limit bytes, and reports whether that was
-// all.
+// appendUpTo appends until there are limit bytes, and reports whether all bytes were appended.
 func appendUpTo(to, p []byte, limit int64) (kept []byte, all bool) {
 	left := max(limit-int64(len(to)), 0)
 	if int64(len(p)) > left {
@@ -112,7 +110,7 @@ func appendUpTo(to, p []byte, limit int64) (kept []byte, all bool) {
 	return append(to, p...), true
 }
 
-// bufferPool lends ReverseProxy its buffers.
+// bufferPool provides ReverseProxy with buffers.
 type bufferPool struct{ pool sync.Pool }
 
 var buffers = &bufferPool{sync.Pool{New: func() any { return new([bufferSize]byte) }}}
@@ -123,5 +121,5 @@ func (b *bufferPool) Get() []byte { return b.pool.Get().(*[bufferSize]byte)[:] }
 
 func (b *bufferPool) Put(p []byte) { b.pool.Put((*[bufferSize]byte)(p)) }
 
-// discard takes what ReverseProxy logs: each failure is in the exchange, too.
+// discard drops the log of ReverseProxy: each failure is in the exchange, too.
 var discard = log.New(io.Discard, "", 0)

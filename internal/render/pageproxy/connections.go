@@ -6,31 +6,31 @@ import (
 	"sync"
 )
 
-// maxConnections is how many a proxy has open at once: Chromium opens 32 to a
+// maxConnections is the maximum number of open connections of a proxy: Chromium opens 32 to a
 // proxy, and one more for each WebSocket, up to 255.
 const maxConnections = 288
 
-// connection is one of a client. It belongs to the visit during which it was
-// opened, and to none if there was none.
+// connection is a connection of a client. It belongs to the visit during which it was opened, if
+// any.
 type connection struct {
 	*net.TCPConn
 	visit *visit
 	of    *connections
 }
 
-// Close closes it, and forgets it.
+// Close closes the connection and removes it from the open ones.
 func (c *connection) Close() error {
 	c.of.forget(c)
 	return c.TCPConn.Close()
 }
 
-// connections are those that are open.
+// connections are the open connections.
 type connections struct {
 	mu   sync.Mutex
 	open map[*connection]struct{}
 }
 
-// add keeps a connection, unless there are too many.
+// add adds a connection, unless there are too many.
 func (s *connections) add(c *connection) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *connections) forget(c *connection) {
 	delete(s.open, c)
 }
 
-// closeOf closes those of a visit, or of none.
+// closeOf closes the connections of a visit, or those without a visit if v is nil.
 func (s *connections) closeOf(v *visit) {
 	for _, c := range s.of(v) {
 		_ = c.Close()
@@ -65,14 +65,14 @@ func (s *connections) of(v *visit) (of []*connection) {
 	return of
 }
 
-// listener gives the server the connections of clients, each with its visit.
+// listener provides the server with the connections of clients, each with its visit.
 type listener struct {
 	*net.TCPListener
 	proxy *Proxy
 }
 
-// Accept closes at once what is too much: to let it wait would keep a client
-// waiting that may be the one whose requests hold the others.
+// Accept closes surplus connections at once. Letting them wait could block a client whose requests
+// the others wait for.
 func (l listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.AcceptTCP()
@@ -88,7 +88,7 @@ func (l listener) Accept() (net.Conn, error) {
 
 type connectionKey struct{}
 
-// withConnection lets a handler find the connection of a request.
+// withConnection makes the connection of a request available to its handler.
 func withConnection(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }

@@ -5,39 +5,39 @@ import (
 	"time"
 )
 
-// maxRequestBody bounds the body of a request that is recorded, in bytes.
+// maxRequestBody bounds the recorded body of a request, in bytes.
 const maxRequestBody = 64 << 10
 
 // Exchange is a request that was sent to the web, and its response.
 type Exchange struct {
 	Method string
-	// URL is absolute, spelt as the browser did. That of a WebSocket has the scheme http or https.
+	// URL is absolute, as written by the browser. For a WebSocket it has the scheme http or https.
 	URL string
-	// Destination is what the browser wants it for, by Sec-Fetch-Dest ("script",
-	// "image"); "" if it does not say, as to plain http sites.
+	// Destination is the purpose of the request, from Sec-Fetch-Dest ("script", "image"); "" if the
+	// browser does not state it, as for plain http sites.
 	Destination   string
 	RequestHeader http.Header
-	// RequestBody is the first 64 KiB of it.
+	// RequestBody is the first 64 KiB of the request's body.
 	RequestBody []byte
-	// Remote is the IP address that was connected to: the site's, or that of a proxy that the transport uses; "" if the
-	// transport does not tell.
+	// Remote is the IP address of the connection: that of the site or of a proxy that the transport
+	// uses; "" if unknown.
 	Remote string
-	// Started is when permission was there. Duration lasts until the browser had the response, or
+	// Started is when permission was given. Duration lasts until the browser had the response, or
 	// until the exchange was abandoned.
 	Started  time.Time
 	Duration time.Duration
 
-	// Status is 0 if there was no response; then Err says why.
+	// Status is 0 if there was no response; then Err has the reason.
 	Status int
-	Proto  string // of the response, as in "HTTP/1.1"
+	Proto  string // of the response, such as "HTTP/1.1"
 	Header http.Header
-	// Body is as received on the wire, its content coding kept. That of a WebSocket is empty.
+	// Body is as received on the wire, in its content coding. For a WebSocket it is empty.
 	Body []byte
-	// Truncated says that Body is not all of it: it was longer than MaxRecorded,
-	// or was not read to its end, of which Err says why. Browsers do not read the body of a redirect; one up to 64 KiB
-	// whose length is known is whole all the same.
+	// Truncated is set if Body is incomplete: it was longer than MaxRecorded, or was not read to
+	// its end, for the reason in Err. Browsers do not read the body of a redirect; a body up to 64
+	// KiB with a known length is nevertheless complete.
 	Truncated bool
-	// Err is why there is no response or no complete one: also that the browser
-	// did not want it any more, or that the visit ended or reached a limit.
+	// Err is the reason for a missing or incomplete response: also that the browser abandoned it,
+	// or that the visit ended or reached a limit.
 	Err error
 }

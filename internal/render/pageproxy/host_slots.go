@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// hostSlots bound how many requests are in progress to one host at a time.
+// hostSlots limit the number of concurrent requests to a host.
 type hostSlots struct {
 	perHost int
 
@@ -17,7 +17,7 @@ func newHostSlots(perHost int) hostSlots {
 	return hostSlots{perHost: perHost, byHost: map[string]chan struct{}{}}
 }
 
-// take waits for a slot. The caller gives it back, once.
+// take waits for a slot. The caller must give it back.
 func (s *hostSlots) take(ctx context.Context, host string) (giveBack func(), err error) {
 	slots := s.of(host)
 	select {

@@ -14,20 +14,19 @@ import (
 	"time"
 )
 
-// validity of the certificate: longer than any process runs. Only the
-// browsers of this process trust it, and its key ends with the process.
+// validity of the certificate, which is longer than any process runs. Only the browsers of this
+// process trust it, and its key ends with the process.
 const validity = 10 * 365 * 24 * time.Hour
 
-// Identity is a key, made for this process, and a certificate by which a proxy
-// stands for every host: browsers trust the key (see [Identity.SPKI]),
-// and then ignore the name. It is safe for concurrent use, by any number of
-// proxies.
+// Identity is a key of this process, and a certificate with which a proxy represents every host:
+// browsers trust the key (see [Identity.SPKI]), and then ignore the name. It is safe for concurrent
+// use by any number of proxies.
 type Identity struct {
 	spki      string
 	serverTLS *tls.Config
 }
 
-// NewIdentity makes one. It fails only if the system has no randomness.
+// NewIdentity creates an Identity. It fails only if the system has no randomness.
 func NewIdentity() (*Identity, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -36,7 +35,7 @@ func NewIdentity() (*Identity, error) {
 	now := time.Now()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "Seine page proxy"},
-		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(validity), // a clock may be set back
+		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(validity), // the clock may be set back
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
@@ -53,8 +52,8 @@ func NewIdentity() (*Identity, error) {
 	}}, nil
 }
 
-// SPKI is what the option --ignore-certificate-errors-spki-list of Chromium
-// wants: the SHA-256 hash, in base64, of the SubjectPublicKeyInfo of the key.
+// SPKI returns the value for Chromium's option --ignore-certificate-errors-spki-list: the SHA-256
+// hash, in base64, of the key's SubjectPublicKeyInfo.
 func (i *Identity) SPKI() string { return i.spki }
 
 func spkiHash(public []byte) string {

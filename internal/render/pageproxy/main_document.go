@@ -8,21 +8,21 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// Document is what was fetched from a URL before.
+// Document is a document that was fetched before.
 type Document struct {
-	// URL is that of the response: the last one, if there were redirects. Any
-	// spelling that weburl takes for the same is the same.
+	// URL is the URL of the response: the last one, if there were redirects. Spellings with the
+	// same canonical form (weburl) are equivalent.
 	URL    string
-	Status int // 200 if it is not that of a final response
-	// Header is that of the response. Fields about the connection and the coding of the
-	// body are left out when it is served.
+	Status int // 200 is served if it is not a final status
+	// Header is the header of the response. Fields about the connection and the coding of the body
+	// are omitted when it is served.
 	Header http.Header
-	// Body is without content coding.
+	// Body has no content coding.
 	Body []byte
 }
 
-// notServed are fields that say how the response came, which is not how it is passed on;
-// and an offer of a way past the proxy.
+// notServed are fields about the transfer of the response, which do not apply when it is served,
+// and an offer of a way around the proxy.
 var notServed = []string{
 	"Alt-Svc", "Connection", "Content-Encoding", "Content-Length", "Keep-Alive", "Proxy-Authenticate", "Proxy-Connection",
 	refusedField, "Te", "Trailer", "Transfer-Encoding", "Upgrade",
@@ -33,9 +33,9 @@ func (v *visit) isMain(r *http.Request) bool {
 	return v.mainURL != "" && r.Method == http.MethodGet && isNavigation(r.Header) && canonicalURL(rawURL(r.URL, r.RequestURI)) == v.mainURL
 }
 
-// isNavigation tells the request for a document from that of a script for data
-// at the same URL. Browsers say it to https sites only; to others they say that they want HTML.
-// A request that says nothing comes from no browser, and is taken for one.
+// isNavigation distinguishes a navigation from a script's request for data at the same URL.
+// Browsers state the mode only to https sites; to others they state that they accept HTML. A
+// request that states neither is not a browser's, and counts as a navigation.
 func isNavigation(h http.Header) bool {
 	if h.Get("Upgrade") != "" {
 		return false
@@ -65,10 +65,11 @@ func (d *Document) serve(w http.ResponseWriter) {
 		h.Set("Content-Length", strconv.Itoa(len(d.Body)))
 	}
 	bare{w}.WriteHeader(status)
-	_, _ = w.Write(d.Body) // to a browser that has gone, or for a status without a body
+	_, _ = w.Write(d.Body) // the browser may have gone, or the status has no body
 }
 
-// canonicalURL leaves a URL as it is that has no canonical form, as it is too long.
+// canonicalURL returns the canonical form of a URL, or the URL unchanged if it has none, such as
+// one that is too long.
 func canonicalURL(u string) string {
 	canonical, err := weburl.Canonicalize(u)
 	if err != nil {

@@ -7,9 +7,10 @@ import (
 	"seine/internal/base/truncate"
 )
 
-// Problem is why a page may lack something: requests that went wrong in one way, or an error of its scripts.
+// Problem is a reason why a page may be incomplete: requests that failed in the same way, or a
+// script error.
 type Problem struct {
-	Reason string // for a person, with what to do
+	Reason string // for people, with advice
 	Count  int
 	URL    string // of the first such request, or of the script
 }
@@ -23,7 +24,7 @@ const maxProblemURL = 300
 // Problems are the problems of a page, by their reasons.
 type Problems []Problem
 
-// Add counts a problem. One for a further reason than MaxProblems is left out.
+// Add counts a problem. It ignores new reasons beyond MaxProblems.
 func (p *Problems) Add(reason, url string) {
 	reason = truncate.To(strings.ToValidUTF8(reason, "\ufffd"), maxReason)
 	if i := slices.IndexFunc(*p, func(known Problem) bool { return known.Reason == reason }); i >= 0 {

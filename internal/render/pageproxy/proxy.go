@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// headerTimeout bounds the time of a client for a request's head, for the
-	// first byte in a tunnel, and for a TLS handshake.
+	// headerTimeout bounds the time for a request's head, for the first byte in a tunnel, and for a
+	// TLS handshake.
 	headerTimeout = 30 * time.Second
-	// idleTimeout is longer than a page waits between two requests, as a rule.
+	// idleTimeout is usually longer than a page waits between two requests.
 	idleTimeout = 5 * time.Minute
-	// maxHeader bounds a request's head, in bytes. Chromium sends cookies and URLs of a few
-	// tens of kilobytes at most to servers that take them.
+	// maxHeader bounds a request's head, in bytes. Chromium sends cookies and URLs of a few tens of
+	// kilobytes at most to servers that accept them.
 	maxHeader = 256 << 10
 )
 
-// Proxy is one port on loopback. Visits take turns on it.
+// Proxy is one port on loopback. It serves one visit at a time.
 type Proxy struct {
 	identity *Identity
 	log      *slog.Logger
@@ -38,8 +38,8 @@ type Proxy struct {
 	closed  bool
 }
 
-// Listen opens a port of 127.0.0.1 that the system chooses. It logs at
-// the level debug what clients do wrong.
+// Listen opens a port of 127.0.0.1 that the system chooses. It logs errors of clients at level
+// debug.
 func Listen(i *Identity, log *slog.Logger) (*Proxy, error) {
 	l, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
@@ -70,11 +70,11 @@ func (p *Proxy) serve(s *http.Server, l net.Listener) {
 	}
 }
 
-// Addr is the address of the port, as in "127.0.0.1:40123".
+// Addr returns the address of the port, such as "127.0.0.1:40123".
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Begin makes the proxy serve a visit. One that has not ended is ended.
-// Connections that clients opened before are closed.
+// Begin begins a visit. It ends a visit that has not ended, and closes connections that clients
+// opened before.
 func (p *Proxy) Begin(v Visit) {
 	p.End()
 	begun := newVisit(v)
@@ -89,18 +89,17 @@ func (p *Proxy) Begin(v Visit) {
 	p.open.closeOf(nil)
 }
 
-// Replace makes the visit answer with another document of the same URL from now on; with none if it is nil: then all requests are
-// sent. Without a visit it does nothing.
+// Replace replaces the visit's document by another one with the same URL. If d is nil, all requests
+// are sent to the web. Without a visit it does nothing.
 func (p *Proxy) Replace(d *Document) {
 	if v := p.visiting(); v != nil {
 		v.main.Store(d)
 	}
 }
 
-// End ends the requests of the visit that are in progress, closes its
-// connections, and says what it did. It waits until Transport, Allow and Record have
-// returned, which the first two must do soon after their context has ended.
-// Without a visit it returns zero.
+// End ends the visit's requests in progress, closes its connections, and returns its totals. It
+// waits until Transport, Allow and Record have returned, which the first two must do soon after
+// their context has ended. Without a visit it returns zero.
 func (p *Proxy) End() Totals {
 	p.mu.Lock()
 	v := p.current
@@ -115,8 +114,7 @@ func (p *Proxy) End() Totals {
 	return v.tally.totals()
 }
 
-// Close ends the visit and closes the port and all connections. It may be
-// called more than once.
+// Close ends the visit and closes the port and all connections. It may be called more than once.
 func (p *Proxy) Close() error {
 	p.mu.Lock()
 	p.closed = true
@@ -133,10 +131,10 @@ func (p *Proxy) Close() error {
 	return err
 }
 
-// keep makes a connection one of the current visit. It returns nil if
-// there are too many, or the proxy is closed.
+// keep adds a connection to the current visit. It returns nil if there are too many, or if the
+// proxy is closed.
 func (p *Proxy) keep(c *net.TCPConn) *connection {
-	p.mu.Lock() // until it is added: a visit that ends must find it
+	p.mu.Lock() // held until it is added: a visit that ends must find it
 	defer p.mu.Unlock()
 	kept := &connection{TCPConn: c, visit: p.current, of: &p.open}
 	if p.closed || !p.open.add(kept) {
@@ -145,8 +143,8 @@ func (p *Proxy) keep(c *net.TCPConn) *connection {
 	return kept
 }
 
-// AwaitQuiet waits until no request of the visit is in progress, beside WebSockets and event streams that are open. Without a visit
-// it does not wait.
+// AwaitQuiet waits until no request of the visit is in progress, not counting open WebSockets and
+// event streams. Without a visit it does not wait.
 func (p *Proxy) AwaitQuiet(ctx context.Context) error {
 	if v := p.visiting(); v != nil {
 		return v.activity.AwaitQuiet(ctx)
@@ -154,14 +152,16 @@ func (p *Proxy) AwaitQuiet(ctx context.Context) error {
 	return nil
 }
 
-// FailPending fails the requests of the visit that are in progress: the page gets an error for each. Without a visit it does nothing.
+// FailPending fails the visit's requests in progress: the page gets an error for each. Without a
+// visit it does nothing.
 func (p *Proxy) FailPending() {
 	if v := p.visiting(); v != nil {
 		v.failPending()
 	}
 }
 
-// QuietSince reports whether no request of the visit has been in progress since a time. Without a visit there was none.
+// QuietSince reports whether no request of the visit has been in progress since a time. Without a
+// visit it returns true.
 func (p *Proxy) QuietSince(t time.Time) bool {
 	v := p.visiting()
 	return v == nil || v.activity.QuietSince(t)

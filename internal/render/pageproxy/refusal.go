@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	// refusedField is the header field of responses that the proxy makes itself
-	// in the place of the web. A response of the web never has it.
+	// refusedField is the header field of responses that the proxy itself makes. It is removed from
+	// responses of the web.
 	refusedField = "Seine-Refused"
 	// maxReason bounds the reason in the field, and that of a Problem, in bytes.
 	maxReason = 200
 )
 
-// refusal is why a request is not sent, or not to its end.
+// refusal is the reason why a request is not sent, or not completed.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 
-// refusalOf finds out whether an error is a refusal, of ours or of the address guard. The page learns less than
-// the operator: not how the guard could be made to allow it.
+// refusalOf reports whether an error is a refusal by the proxy or the address guard. told is the
+// reason for the page, which says less than that for the operator: it does not include how to
+// configure the guard.
 func refusalOf(err error) (reason, told string, refused bool) {
 	if r, ok := errors.AsType[refusal](err); ok {
 		return string(r), string(r), true
@@ -34,20 +35,20 @@ func refusalOf(err error) (reason, told string, refused bool) {
 	return "", "", false
 }
 
-// isGuards reports whether the address guard did not let a request go.
+// isGuards reports whether the address guard refused a request.
 func isGuards(err error) bool {
 	_, guards := errors.AsType[*netguard.RefusedError](err)
 	return guards
 }
 
-// refuseOutside answers a client while there is no visit. Its connection is of
-// no use later either.
+// refuseOutside answers a client while there is no visit. It closes the connection, which cannot be
+// used later.
 func refuseOutside(w http.ResponseWriter) {
 	w.Header().Set("Connection", "close")
 	answer(w, http.StatusForbidden, "no page is being visited")
 }
 
-// answer gives a reason in the place of what was asked for.
+// answer responds with a reason instead of the requested resource.
 func answer(w http.ResponseWriter, status int, reason string) {
 	reason = oneLine(reason)
 	h := w.Header()
@@ -56,10 +57,10 @@ func answer(w http.ResponseWriter, status int, reason string) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(reason + "\n")) // to a client that may have gone
+	_, _ = w.Write([]byte(reason + "\n")) // the client may have gone
 }
 
-// oneLine makes a reason fit a header field: ASCII, and short.
+// oneLine makes a reason fit a header field: short and in ASCII.
 func oneLine(reason string) string {
 	return truncate.To(strings.Map(func(r rune) rune {
 		switch {

@@ -25,9 +25,9 @@ func (p *Proxy) serveClient(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// serveTunnelled serves a request within a tunnel. One for another host is a
-// mistake of HTTP/2 clients, which try again on a separate connection; as
-// a trick it would be judged by one host and sent to another.
+// serveTunnelled serves a request in a tunnel. A request for another host is an error of HTTP/2
+// clients, which retry it on a separate connection. As an attack, it would be checked for one host
+// and sent to another.
 func (p *Proxy) serveTunnelled(w http.ResponseWriter, r *http.Request) {
 	t := tunnelOf(r.Context())
 	if !t.visit.enter() {
@@ -45,8 +45,7 @@ func (p *Proxy) serveTunnelled(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// withURL gives a request its absolute URL. The request stays the server's own
-// otherwise.
+// withURL gives a request its absolute URL, and changes nothing else.
 func withURL(r *http.Request, scheme, host string) *http.Request {
 	u := *r.URL
 	u.Scheme, u.Host, u.User, u.Fragment, u.RawFragment = scheme, canonicalHost(scheme, host), nil, "", ""
@@ -54,7 +53,7 @@ func withURL(r *http.Request, scheme, host string) *http.Request {
 	return r
 }
 
-// canonicalHost is in lower case, without the port if that is the scheme's own.
+// canonicalHost returns a host in lower case, without the scheme's default port.
 func canonicalHost(scheme, host string) string {
 	if hostname, port, err := net.SplitHostPort(host); err == nil {
 		return strings.ToLower(hostInURL(scheme, hostname, port))
@@ -62,13 +61,13 @@ func canonicalHost(scheme, host string) string {
 	return strings.ToLower(host)
 }
 
-// rawURL is the URL as the client wrote it, which u may spell otherwise: it
-// encodes characters that browsers leave as they are, such as "|".
+// rawURL returns the URL as the client wrote it. The parsed URL may be spelled differently: it
+// encodes characters that browsers do not, such as "|".
 func rawURL(u *url.URL, requestURI string) string {
 	return u.Scheme + "://" + u.Host + rawTarget(requestURI)
 }
 
-// rawTarget is the path and the query of a request as the client wrote them.
+// rawTarget returns the path and the query of a request as the client wrote them.
 func rawTarget(requestURI string) string {
 	if _, rest, absolute := strings.Cut(requestURI, "://"); absolute && !strings.HasPrefix(requestURI, "/") {
 		requestURI = rest[len(rest)-len(strings.TrimLeftFunc(rest, notPathOrQuery)):]

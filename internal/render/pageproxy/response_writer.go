@@ -2,8 +2,8 @@ package pageproxy
 
 import "net/http"
 
-// bare writes responses without the fields that net/http adds to those that
-// lack them: a guess of the Content-Type, and the Date.
+// bare writes responses without the fields that net/http adds if they are missing: a guessed
+// Content-Type, and the Date.
 type bare struct{ http.ResponseWriter }
 
 func (b bare) WriteHeader(status int) {
@@ -18,5 +18,5 @@ func (b bare) WriteHeader(status int) {
 	b.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap lets http.ResponseController find what the server can do.
+// Unwrap lets http.ResponseController find the features of the server.
 func (b bare) Unwrap() http.ResponseWriter { return b.ResponseWriter }

@@ -7,17 +7,19 @@ import (
 	"time"
 )
 
-// succession tells the requests of a page from those of the page before, which lives on in the tab until the browser puts the new
-// one in its place. Before the document is asked for, they are all of the page before. After that, they wait until the page is in
-// its place: the browser has abandoned by then what the page before has asked for.
+// succession distinguishes the requests of a page from those of the previous page, which lives on
+// in the tab until the browser replaces it. Before the document is requested, all requests are the
+// previous page's. After that, they wait until the page is in place: by then the browser has
+// abandoned the requests of the previous page.
 type succession struct {
 	asked, placed chan struct{}
 	ask, place    func() // close them
-	isFirst       bool   // there is no page before
+	isFirst       bool   // there is no previous page
 }
 
-// giveUpTime is how long after the page is in its place the browser may take to give up what the page before has asked for. A request
-// of the page itself waits so long only if it comes before it is known that the page is in its place.
+// giveUpTime is how long the browser may take to abandon the previous page's requests after the
+// page is in place. A request of the page itself waits for this only if it comes before it is known
+// that the page is in place.
 const giveUpTime = 100 * time.Millisecond
 
 func newSuccession(first bool) succession {
@@ -59,7 +61,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// InPlace says that the browser has put the page of the visit in the place of the one before.
+// InPlace signals that the browser has replaced the previous page by that of the visit.
 func (p *Proxy) InPlace() {
 	if v := p.visiting(); v != nil {
 		v.succession.place()

@@ -7,26 +7,26 @@ import (
 	"sync"
 )
 
-// Totals says what a visit did.
+// Totals are the figures of a visit.
 type Totals struct {
-	// Main is how often the document of the page was asked for. 0 means that the
-	// browser did not navigate to it.
+	// Main is the number of requests for the document of the page. 0 means that the browser did not
+	// navigate to it.
 	Main int
-	// Requests is how many requests were sent to the web.
+	// Requests is the number of requests sent to the web.
 	Requests int
-	// Bytes is how many bytes of bodies and WebSockets passed, both directions together,
-	// as they are on the wire.
+	// Bytes is the number of bytes of bodies and WebSocket data, in both directions, as on the
+	// wire.
 	Bytes int64
-	// Failed is how many of Requests got no response from the web, or a broken one. What the browser gave up
-	// does not count, nor what the end of the visit cut off.
+	// Failed is the number of Requests without a response from the web, or with a broken one.
+	// Requests that the browser abandoned or that the end of the visit cut off do not count.
 	Failed int
-	// Refusals is how many requests were refused, or cut off by a limit.
+	// Refusals is the number of requests that were refused, or cut off by a limit.
 	Refusals int
-	// Problems are why requests were refused, failed, or got the status of an error.
+	// Problems are the reasons of refusals, failures and error statuses.
 	Problems Problems
 }
 
-// tally counts what a visit does.
+// tally counts the requests and bytes of a visit.
 type tally struct {
 	maxRequests int
 	maxBytes    int64
@@ -35,7 +35,7 @@ type tally struct {
 	sum Totals
 }
 
-// reserve counts a request that is about to be sent, if the limits permit.
+// reserve counts a request that is about to be sent, if the limits permit it.
 func (t *tally) reserve() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,11 +56,10 @@ func (t *tally) count(change func(sum *Totals)) {
 	change(&t.sum)
 }
 
-// unreserve takes back a request that was not sent.
+// unreserve uncounts a request that was not sent.
 func (t *tally) unreserve() { t.count(func(sum *Totals) { sum.Requests-- }) }
 
-// take counts n bytes, and returns how many of them may pass; an error if that
-// is not all.
+// take counts n bytes, and returns how many of them may pass, with an error if that is not all.
 func (t *tally) take(n int) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,18 +16,18 @@ import (
 	"time"
 )
 
-// errGaveUp is the reason of an incomplete exchange without another.
+// errGaveUp is the reason of an incomplete exchange without another reason.
 var errGaveUp = errors.New("the browser gave it up")
 
-// transfer is a request of the browser on its way to the web and back.
+// transfer is a request of the browser and its response, in transit.
 type transfer struct {
 	visit    *visit
 	url      string
 	target   string // path and query as the browser wrote them
-	giveBack func() // the slot of the host; nil before it is taken
-	calm     func() // it counts no more as in progress
+	giveBack func() // gives back the host's slot; nil before the slot is taken
+	calm     func() // the request no longer counts as in progress
 
-	mu       sync.Mutex // a transport may still read the request when its response is there
+	mu       sync.Mutex // a transport may still read the request when its response has arrived
 	exchange Exchange
 	sent     bool
 	whole    bool // the response was read to its end
@@ -38,7 +38,7 @@ func newTransfer(v *visit, r *http.Request, calm func()) *transfer {
 	return &transfer{visit: v, calm: calm, url: rawURL(r.URL, r.RequestURI), target: rawTarget(r.RequestURI)}
 }
 
-// serve forwards the request, and has it recorded.
+// serve forwards the request and records it.
 func (t *transfer) serve(w http.ResponseWriter, r *http.Request) {
 	forward := httputil.ReverseProxy{
 		Rewrite: keepAsIs, Transport: t, ErrorHandler: t.fail, ModifyResponse: clean,
@@ -48,7 +48,7 @@ func (t *transfer) serve(w http.ResponseWriter, r *http.Request) {
 	forward.ServeHTTP(w, r)
 }
 
-// keepAsIs puts back what ReverseProxy takes out.
+// keepAsIs restores the parts that ReverseProxy removes.
 func keepAsIs(p *httputil.ProxyRequest) {
 	p.Out.URL.RawQuery = p.In.URL.RawQuery
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
@@ -59,8 +59,8 @@ func keepAsIs(p *httputil.ProxyRequest) {
 	p.Out.RequestURI = ""
 }
 
-// clean takes out what a site must not tell the browser: a way past the proxy, what only the proxy says, and that it should
-// ask a user for a password, which it would wait for.
+// clean removes fields that must not reach the browser: a way around the proxy, the proxy's own
+// field, and a request for a password, for which the browser would wait.
 func clean(res *http.Response) error {
 	res.Header.Del("Www-Authenticate")
 	res.Header.Del("Alt-Svc")
@@ -68,7 +68,7 @@ func clean(res *http.Response) error {
 	return nil
 }
 
-// RoundTrip sends a request when it may be sent.
+// RoundTrip sends a request after it was admitted.
 func (t *transfer) RoundTrip(out *http.Request) (*http.Response, error) {
 	if err := t.admit(out); err != nil {
 		return nil, err
@@ -85,8 +85,9 @@ func (t *transfer) RoundTrip(out *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// admit waits until the request may be sent, or says why it may not. The
-// slot comes before permission, so that a request is sent at the very time for which the pace permits it.
+// admit waits until the request may be sent, or returns an error if it may not. It takes the slot
+// before it asks for permission, so that the request is sent at the time for which the pace permits
+// it.
 func (t *transfer) admit(out *http.Request) (err error) {
 	if err := t.visit.tally.reserve(); err != nil {
 		return err
@@ -109,14 +110,14 @@ func (t *transfer) admit(out *http.Request) (err error) {
 	return t.over(ctx)
 }
 
-// over says that the response is not needed any more. The end of the visit
-// reaches the context of its requests a little later: a slot that one gives back in between
-// must not let another begin.
+// over returns an error if the response is no longer needed. The end of the visit reaches the
+// contexts of its requests a little later: a slot that is given back in between must not let
+// another request begin.
 func (t *transfer) over(ctx context.Context) error {
 	return cmp.Or(t.visit.ctx.Err(), context.Cause(ctx))
 }
 
-// begin notes what is sent, and prepares it.
+// begin prepares the request and records it as sent.
 func (t *transfer) begin(out *http.Request) *http.Request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -132,12 +133,13 @@ func (t *transfer) begin(out *http.Request) *http.Request {
 		out.Body = &upload{ReadCloser: out.Body, of: t}
 	}
 	if out.URL.RequestURI() != t.target && !startsLikeHost(t.target) {
-		out.URL.Opaque = t.target // goes out as it is
+		out.URL.Opaque = t.target // is sent unchanged
 	}
 	return out.WithContext(httptrace.WithClientTrace(out.Context(), &httptrace.ClientTrace{GotConn: t.gotConn}))
 }
 
-// setUserAgent gives a request the user agent of the visit, and removes client hints, which would contradict it.
+// setUserAgent sets the user agent of the visit in a request, and removes client hints, which would
+// contradict it.
 func (v *visit) setUserAgent(h http.Header) {
 	if v.UserAgent == "" || h.Get("User-Agent") == v.UserAgent {
 		return
@@ -146,7 +148,7 @@ func (v *visit) setUserAgent(h http.Header) {
 	maps.DeleteFunc(h, func(name string, _ []string) bool { return strings.HasPrefix(name, "Sec-Ch-") })
 }
 
-// startsLikeHost is true of a path that in url.URL.Opaque would be taken for a host.
+// startsLikeHost reports whether a path in url.URL.Opaque would be read as a host.
 func startsLikeHost(target string) bool { return len(target) > 1 && target[1] == '/' }
 
 func (t *transfer) gotConn(info httptrace.GotConnInfo) {
@@ -159,7 +161,7 @@ func (t *transfer) gotConn(info httptrace.GotConnInfo) {
 	t.exchange.Remote = host
 }
 
-// answered notes the response, and has its body counted.
+// answered records the response, and counts its body.
 func (t *transfer) answered(res *http.Response) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -181,14 +183,14 @@ func (t *transfer) answered(res *http.Response) {
 	res.Body = &download{ReadCloser: res.Body, of: t}
 }
 
-// isEventStream is true of a response that has no end, as a rule.
+// isEventStream reports whether a response is an event stream, which usually does not end.
 func isEventStream(h http.Header) bool {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	return err == nil && kind == "text/event-stream"
 }
 
-// fail answers a request that got no response. The page is not told why one
-// failed: that could tell it about the operator's network.
+// fail answers a request that got no response. It does not tell the page the reason, which could
+// reveal the operator's network.
 func (t *transfer) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if over := t.over(r.Context()); errors.Is(over, errNoEnd) {
 		t.broke(over)
@@ -201,12 +203,12 @@ func (t *transfer) fail(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	if t.over(r.Context()) != nil {
-		panic(http.ErrAbortHandler) // nothing waits for an answer
+		panic(http.ErrAbortHandler) // nobody waits for an answer
 	}
 	answer(w, http.StatusBadGateway, "the site cannot be reached")
 }
 
-// broke notes the first error.
+// broke records the first error.
 func (t *transfer) broke(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -215,8 +217,8 @@ func (t *transfer) broke(err error) {
 	}
 }
 
-// end gives the slot back, counts what went wrong, and has the exchange
-// recorded. What a transport still reads or writes after that is of no interest.
+// end gives the slot back, counts errors, and records the exchange. It ignores what a transport
+// reads or writes after that.
 func (t *transfer) end(ctx context.Context) {
 	if t.giveBack != nil {
 		t.giveBack()
@@ -240,14 +242,14 @@ func (t *transfer) end(ctx context.Context) {
 	}
 }
 
-// result closes the books of the exchange.
+// result completes the exchange.
 func (t *transfer) result(ctx context.Context) (x Exchange, sent bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended = true
 	x = t.exchange
 	if t.whole && errors.Is(x.Err, errGaveUp) {
-		x.Err = nil // of the request's body, that the site could do without
+		x.Err = nil // error of the request's body, which the site did not need
 	}
 	if !t.whole && x.Status != http.StatusSwitchingProtocols {
 		over := t.over(ctx)

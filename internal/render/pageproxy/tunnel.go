@@ -16,19 +16,19 @@ import (
 const (
 	// tlsHandshake is the first byte of a TLS connection, RFC 8446 5.1.
 	tlsHandshake = 0x16
-	// maxHostname is the longest name that DNS has.
+	// maxHostname is the maximum length of a name in DNS.
 	maxHostname = 253
 )
 
-// established is the answer to CONNECT.
+// established is the response to CONNECT.
 const established = "HTTP/1.1 200 Connection established\r\n\r\n"
 
-// tunnel is a connection on which the client talks to a host, as it believes.
+// tunnel is a connection that the client believes to lead to a host.
 type tunnel struct {
 	*connection
 	scheme string // http, https
-	host   string // as in a URL: without the port if that is the scheme's own
-	head   []byte // was read, and is to be read again
+	host   string // as in a URL: without the scheme's default port
+	head   []byte // data read ahead, to be read again
 }
 
 func (t *tunnel) Read(p []byte) (int, error) {
@@ -40,8 +40,8 @@ func (t *tunnel) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// openTunnel answers CONNECT. The host is not connected to: each request on
-// the tunnel is sent as any other.
+// openTunnel answers CONNECT. It does not connect to the host: requests in the tunnel are sent like
+// any other.
 func (p *Proxy) openTunnel(w http.ResponseWriter, r *http.Request) {
 	hostname, port, ok := splitAuthority(r.RequestURI)
 	if !ok {
@@ -66,7 +66,7 @@ func (p *Proxy) openTunnel(w http.ResponseWriter, r *http.Request) {
 	p.tunnels.put(p.decrypted(t))
 }
 
-// answerAndListen waits for what the client says first.
+// answerAndListen answers CONNECT and waits for the first data of the client.
 func (t *tunnel) answerAndListen(buffered *bufio.Reader) error {
 	if err := t.SetDeadline(time.Now().Add(headerTimeout)); err != nil {
 		return err
@@ -80,14 +80,14 @@ func (t *tunnel) answerAndListen(buffered *bufio.Reader) error {
 	return t.SetDeadline(time.Time{})
 }
 
-// listen reads the head: what came together with CONNECT, else what comes now.
+// listen reads the head: the data that came with CONNECT, otherwise the next data.
 func (t *tunnel) listen(buffered *bufio.Reader) error {
 	if n := buffered.Buffered(); n > 0 {
 		head, err := buffered.Peek(n)
 		t.head = append(t.head, head...)
 		return err
 	}
-	first := make([]byte, 2048) // a ClientHello, as a rule
+	first := make([]byte, 2048) // usually a ClientHello
 	n, err := t.connection.Read(first)
 	t.head = first[:n]
 	if n > 0 {
@@ -103,7 +103,7 @@ func (p *Proxy) decrypted(t *tunnel) net.Conn {
 	return t
 }
 
-// tunnelOf finds the tunnel of a request.
+// tunnelOf returns the tunnel of a request.
 func tunnelOf(ctx context.Context) *tunnel {
 	c := ctx.Value(connectionKey{})
 	if encrypted, ok := c.(*tls.Conn); ok {
@@ -113,7 +113,7 @@ func tunnelOf(ctx context.Context) *tunnel {
 	return t
 }
 
-// splitAuthority takes a "host:port" apart; the host is in lower case.
+// splitAuthority splits "host:port"; the host is in lower case.
 func splitAuthority(authority string) (hostname, port string, ok bool) {
 	hostname, port, err := net.SplitHostPort(authority)
 	if err != nil || hostname == "" || len(hostname) > maxHostname || strings.ContainsFunc(hostname, notInHost) {
@@ -125,12 +125,12 @@ func splitAuthority(authority string) (hostname, port string, ok bool) {
 	return strings.ToLower(hostname), port, true
 }
 
-// notInHost reports what no host has in a URL as browsers write it.
+// notInHost reports whether a character cannot occur in a host as browsers write it.
 func notInHost(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"#%/<>?@[\]^|`+"`{}", r)
 }
 
-// hostInURL leaves the port out if it is the scheme's own.
+// hostInURL omits the port if it is the scheme's default.
 func hostInURL(scheme, hostname, port string) string {
 	if port != weburl.DefaultPort(scheme) {
 		return net.JoinHostPort(hostname, port)

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// tunnelQueue is the listener of the server of the tunnels: it accepts what was
-// opened through another connection.
+// tunnelQueue is the listener of the server for tunnels, which were opened through other
+// connections.
 type tunnelQueue struct {
 	addr   net.Addr
 	opened chan net.Conn
@@ -18,7 +18,7 @@ func newTunnelQueue(addr net.Addr) *tunnelQueue {
 	return &tunnelQueue{addr: addr, opened: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// put hands a tunnel over, or closes it if there is no server any more.
+// put passes a tunnel to the server, or closes it if the server has ended.
 func (q *tunnelQueue) put(c net.Conn) {
 	select {
 	case q.opened <- c:

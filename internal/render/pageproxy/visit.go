@@ -10,55 +10,55 @@ import (
 	"seine/internal/render/activity"
 )
 
-// defaultPerHost is how many requests browsers have in progress to one host by
-// HTTP/1.1.
+// defaultPerHost is the number of concurrent HTTP/1.1 requests of browsers to a host.
 const defaultPerHost = 6
 
-// Visit is what is served between [Proxy.Begin] and [Proxy.End]. Only Transport
-// is needed.
+// Visit configures what is served between [Proxy.Begin] and [Proxy.End]. Only Transport is
+// required.
 type Visit struct {
-	// Main is the document of the page, which was fetched before. A navigation to exactly its URL is answered with it, also a second
-	// time, and never sent to the web. A script's request for that URL is sent, as it may want another representation. Without a URL,
-	// all requests are sent.
+	// Main is the document of the page, which was fetched before. A navigation to exactly its URL
+	// is answered with it, every time, and never sent to the web. A script's request for that URL
+	// is sent, as it may want another representation. If Main has no URL, all requests are sent.
 	Main Document
-	// Follows says that the tab still shows the page before, whose requests must not pass. Requests wait until [Proxy.InPlace] is
-	// called; those that come before Main is asked for are refused.
+	// Follows means that the tab still shows the previous page, whose requests must not pass.
+	// Requests wait until [Proxy.InPlace] is called; those before the request for Main are refused.
 	Follows bool
-	// Transport sends requests to the web. It must have the address guard, follow no redirects, and leave bodies in the coding in
-	// which they came (DisableCompression). Errors of netguard count as refusals.
+	// Transport sends requests to the web. It must have the address guard, follow no redirects, and
+	// not decode bodies (DisableCompression). Errors of netguard count as refusals.
 	Transport http.RoundTripper
-	// Allow is asked for permission to send a request, just before. It may wait, for as long as the context lasts. The request has an
-	// absolute URL, and Allow must neither change it nor read its body. An error refuses the request, and the page gets its text as
-	// the reason. nil allows all.
+	// Allow is called for permission just before a request is sent. It may wait as long as the
+	// context lasts. The request has an absolute URL, and Allow must neither change it nor read its
+	// body. An error refuses the request, and its text is the reason for the page. If Allow is nil,
+	// all requests are allowed.
 	Allow func(ctx context.Context, r *http.Request) error
-	// UserAgent is how every request presents itself, also those of windows and shared workers, which the browser sends under its own
-	// name. "" leaves all as they are.
+	// UserAgent is the user agent of every request, including those of windows and shared workers,
+	// which the browser sends with its own. If it is "", requests keep theirs.
 	UserAgent string
-	// Record is given each exchange with the web that has ended or failed, if set; not what was refused, nor Main. It is called
-	// by several goroutines at once.
+	// Record, if set, is called with each exchange with the web that has ended or failed, but not
+	// with refused requests or Main. It is called concurrently.
 	Record func(Exchange)
-	// MaxRequests is how many requests may be sent to the web. 0 is no limit.
+	// MaxRequests is the number of requests that may be sent to the web. 0 means no limit.
 	MaxRequests int
-	// MaxBytes bounds the bytes of bodies and WebSockets, of both directions together, as they pass on the wire. Bodies that reach
-	// it are cut off, and the browser sees that they are. 0 is no limit.
+	// MaxBytes bounds the bytes of bodies and WebSocket data, in both directions, as on the wire.
+	// Bodies that reach it are cut off, and the browser detects that. 0 means no limit.
 	MaxBytes int64
-	// MaxRecorded bounds the body of an exchange that Record is given, in bytes. 0 keeps none.
+	// MaxRecorded bounds the body of an exchange for Record, in bytes. 0 keeps no body.
 	MaxRecorded int64
-	// PerHost is how many requests may be in progress to one host and port at once; others wait. WebSockets and
-	// event streams do not count, once they are open. The default is 6.
+	// PerHost is the number of concurrent requests to a host and port; others wait. Open WebSockets
+	// and event streams do not count. The default is 6.
 	PerHost int
 }
 
-// visit is one that is served.
+// visit is a Visit in progress.
 type visit struct {
 	Visit
 	main     atomic.Pointer[Document]
-	mainURL  string // canonical, "" without a document
+	mainURL  string // canonical; "" without a document
 	ctx      context.Context
 	cancel   context.CancelFunc
 	tally    tally
 	slots    hostSlots
-	activity *activity.Activity // requests in progress, beside WebSockets and event streams that are open
+	activity *activity.Activity // requests in progress, without open WebSockets and event streams
 	succession
 	requests sync.WaitGroup // in progress
 
@@ -83,7 +83,7 @@ func newVisit(v Visit) *visit {
 	return begun
 }
 
-// errNoEnd is why a request failed that is waited for no more.
+// errNoEnd is the error of a request that nothing waits for any more.
 var errNoEnd = errors.New("the answer did not come, or did not end, and the page waited for nothing else")
 
 // failPending fails the requests in progress.
@@ -100,8 +100,8 @@ func (v *visit) pendingContext() context.Context {
 	return v.pending
 }
 
-// enter reports whether a request is one of a visit that continues; leave must
-// follow then. There need not be a visit.
+// enter reports whether the visit continues, and counts a request of it; then leave must follow. v
+// may be nil.
 func (v *visit) enter() bool {
 	if v == nil {
 		return false
@@ -117,7 +117,7 @@ func (v *visit) enter() bool {
 
 func (v *visit) leave() { v.requests.Done() }
 
-// end lets no more requests enter, and cancels those that did.
+// end prevents further requests, and cancels those in progress.
 func (v *visit) end() {
 	v.mu.Lock()
 	v.ended = true
@@ -125,7 +125,7 @@ func (v *visit) end() {
 	v.cancel()
 }
 
-// serve answers a request that has an absolute URL.
+// serve answers a request with an absolute URL.
 func (v *visit) serve(w http.ResponseWriter, r *http.Request) {
 	document := v.main.Load()
 	main := document != nil && v.isMain(r)
@@ -135,7 +135,7 @@ func (v *visit) serve(w http.ResponseWriter, r *http.Request) {
 		refuseOutside(w)
 		return
 	}
-	if main { // it is here, so that only the browser that reads it waits for it
+	if main { // it is in memory, so only the browser's own reading takes time
 		v.tally.main()
 		document.serve(w)
 		return
