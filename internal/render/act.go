@@ -18,21 +18,22 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// pageActions perform the actions of the spec on a page.
+// pageActions performs the actions of the spec on a page.
 type pageActions struct {
 	*visit
 	page *Page
 }
 
-// unmet is why an action could not be done, for a person.
+// unmet is the reason why an action failed, for people.
 type unmet string
 
 func (u unmet) Error() string { return string(u) }
 
-// isCover reports whether something is in the way of an element.
+// isCover reports whether another element covers the element.
 func (u unmet) isCover() bool { return strings.HasPrefix(string(u), "covered") }
 
-// run does one action after the other, and notes in the page what each has done. One that fails costs the page nothing else.
+// run performs the actions one after the other, and records their results in the page. A failed
+// action has no other effect on the page.
 func (a pageActions) run(ctx context.Context) error {
 	for i := range a.job.How.Actions {
 		how := &a.job.How.Actions[i]
@@ -55,19 +56,19 @@ func (a pageActions) run(ctx context.Context) error {
 	}
 	a.ignoreNavigation()
 	if len(a.page.Actions) > 0 && a.job.How.Until == crawlspec.UntilIdle {
-		return a.fill(ctx) // it may show nothing until an action lets it
+		return a.fill(ctx) // the page may be empty until an action fills it
 	}
 	return nil
 }
 
-// ignoreNavigation makes navigations from now on no redirects of the page.
+// ignoreNavigation makes later navigations not count as redirects of the page.
 func (a pageActions) ignoreNavigation() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.settled = true
 }
 
-// takeIgnored returns and forgets the URL of the last navigation that was ignored, "" for none.
+// takeIgnored returns and clears the URL of the last ignored navigation, "" if there was none.
 func (a pageActions) takeIgnored() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -76,7 +77,7 @@ func (a pageActions) takeIgnored() string {
 	return to
 }
 
-// reason is an error for a person.
+// reason returns the text of an error for people.
 func reason(err error) string {
 	var thrown *runtime.ExceptionDetails
 	if errors.As(err, &thrown) {
@@ -97,7 +98,7 @@ func (a pageActions) doWithin(ctx context.Context, how *crawlspec.RenderAction) 
 	return did, err
 }
 
-// do does an action, and waits until the page has done what that asks for.
+// do performs an action, and waits until the page has reacted.
 func (a pageActions) do(ctx context.Context, how *crawlspec.RenderAction) (did string, err error) {
 	began := time.Now()
 	switch how.Kind() {
@@ -125,10 +126,12 @@ func (a pageActions) do(ctx context.Context, how *crawlspec.RenderAction) (did s
 	return did, err
 }
 
-// timersTime is how long timers of the page are waited for behind an action: it may show what the action asks for a moment later.
+// timersTime is how long to wait for timers of the page after an action, which may take effect a
+// moment later.
 const timersTime = time.Second
 
-// awaitTimers waits for timers that are to run soon, and for what they begin. The time passes in the page, as in pause.
+// awaitTimers waits for timers that are due soon, and for their effects. The time passes in the
+// page, as in pause.
 func (a pageActions) awaitTimers(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, pauseFactor*timersTime)
 	defer cancel()
@@ -137,20 +140,21 @@ func (a pageActions) awaitTimers(ctx context.Context) {
 	}
 }
 
-// actTime is for how long nothing may be in progress until one step of an action counts as done.
+// actTime is how long nothing may be in progress before one step of an action counts as done.
 const actTime = idleTime / 2
 
-// findTime is how long an element is waited for that an action needs, and for how long at most the page is waited for behind a step.
+// findTime is how long to wait for an element that an action needs, and the longest wait for the
+// page after a step.
 const findTime = 5 * time.Second
 
-// rest waits until the page has done what a step of an action asks for. One that is never idle is waited for no longer than findTime.
+// rest waits until the page has reacted to a step of an action, up to findTime.
 func (a pageActions) rest(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, findTime)
 	defer cancel()
 	_ = a.idle(ctx, d)
 }
 
-// evaluateInto evaluates a script in the page, and decodes its value.
+// evaluateInto evaluates a script in the page and decodes its value.
 func (a pageActions) evaluateInto(ctx context.Context, script string, into any) error {
 	value, thrown, err := runtime.Evaluate(script).WithReturnByValue(true).Do(a.tab.within(ctx))
 	switch {
@@ -162,7 +166,7 @@ func (a pageActions) evaluateInto(ctx context.Context, script string, into any) 
 	return jsontext.Unmarshal(value.Value, into)
 }
 
-// typeText clicks a field, and types a text in the place of what it has.
+// typeText clicks a field and replaces its text.
 func (a pageActions) typeText(ctx context.Context, how *crawlspec.RenderAction) (string, error) {
 	if err := a.clickOne(ctx, found(how.Type), findTime); err != nil {
 		return "", err
@@ -186,7 +190,7 @@ func (a pageActions) typeText(ctx context.Context, how *crawlspec.RenderAction) 
 	return "typed " + humanize.Plural(utf8.RuneCountInString(how.Text), "character"), nil
 }
 
-// selectAll selects the text of a field, if that has the focus.
+// selectAll selects the text of a field, if it accepts text.
 const selectAll = `(() => {
 	const e = ELEMENT
 	if (!e?.matches('input, textarea, [contenteditable]') || e.readOnly) return false
@@ -195,7 +199,8 @@ const selectAll = `(() => {
 	return true
 })()`
 
-// click clicks once, or each element that there is now, or the first one until there is none.
+// click clicks an element once, or all elements that match now, or the first match until there is
+// none.
 func (a pageActions) click(ctx context.Context, how *crawlspec.RenderAction) (string, error) {
 	most, element, of := max(how.Times, 1), found(how.Click), ""
 	wait, between := findTime, idleTime
@@ -230,18 +235,20 @@ func (a pageActions) click(ctx context.Context, how *crawlspec.RenderAction) (st
 	return fmt.Sprintf("clicked %d%s", n, of), nil
 }
 
-// found is the first element that a selector finds, in JavaScript.
+// found returns JavaScript for the first element that matches a selector.
 func found(selector string) string { return "document.querySelector(" + quote(selector) + ")" }
 
-// spot is where an element can be clicked, in CSS pixels, or why it cannot.
+// spot is the position for a click on an element, in CSS pixels, or the reason why it cannot be
+// clicked.
 type spot struct {
 	X   float64 `json:"x"`
 	Y   float64 `json:"y"`
 	Why unmet   `json:"why"`
 }
 
-// clickOne clicks an element with the mouse, since pages can detect clicks by scripts. It waits until the element is visible,
-// enabled, at rest and not covered: up to the given time, but up to findTime for one that moves or is covered.
+// clickOne clicks an element with the mouse, since pages can detect clicks by scripts. It waits
+// until the element is visible, enabled, at rest and not covered: up to the given time, but up to
+// findTime for one that moves or is covered.
 func (a pageActions) clickOne(ctx context.Context, element string, wait time.Duration) error {
 	why := unmet("")
 	for began, last := time.Now(), (spot{Why: "?"}); ; {
@@ -266,7 +273,8 @@ func (a pageActions) clickOne(ctx context.Context, element string, wait time.Dur
 	}
 }
 
-// lookFor brings an element into view, and yields where it can be clicked, or why it cannot.
+// lookFor scrolls an element into view, and yields the position for a click, or the reason why it
+// cannot be clicked.
 const lookFor = `(() => {
 	const e = ELEMENT
 	if (!e?.isConnected) return {why: 'not found'}
@@ -283,11 +291,11 @@ const lookFor = `(() => {
 	return {why: 'covered by ' + [top.localName + (top.id && '#' + top.id), ...top.classList].join('.').slice(0, 100)}
 })()`
 
-// quote writes a text as one of JavaScript.
+// quote returns a text as a JavaScript literal.
 func quote(text string) string {
 	b, err := json.Marshal(text)
 	if err != nil {
-		panic(err) // a text has no error
+		panic(err) // strings always encode
 	}
 	return string(b)
 }

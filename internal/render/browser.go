@@ -12,7 +12,8 @@ import (
 	"seine/internal/render/chromium"
 )
 
-// sharedBrowser is a browser with the tabs of several slots. It is closed when it is retired and its last tab is left.
+// sharedBrowser is a browser with the tabs of several slots. A retired browser is closed with its
+// last tab.
 type sharedBrowser struct {
 	*chromium.Browser
 	most    int // pages until it is retired
@@ -23,19 +24,19 @@ type sharedBrowser struct {
 	tabs int
 }
 
-// count counts a page more.
+// count counts a page.
 func (b *sharedBrowser) count() {
 	if b.pages.Add(1) >= int64(b.most) {
 		b.retire()
 	}
 }
 
-// retire lets no further tab be opened. What leaks in a browser goes with it.
+// retire prevents further tabs. Restarting the browser also frees leaked resources.
 func (b *sharedBrowser) retire() { b.retired.Store(true) }
 
 func (b *sharedBrowser) isRetired() bool { return b.retired.Load() || b.ended() }
 
-// ended reports whether the browser is gone.
+// ended reports whether the browser has ended.
 func (b *sharedBrowser) ended() bool {
 	select {
 	case <-b.Done():
@@ -52,7 +53,7 @@ func (b *sharedBrowser) enter() {
 	b.mu.Unlock()
 }
 
-// leave counts a tab that was closed. The last one of a retired browser closes it.
+// leave counts a closed tab. The last one closes a retired browser.
 func (b *sharedBrowser) leave() {
 	b.mu.Lock()
 	b.tabs--
@@ -63,7 +64,7 @@ func (b *sharedBrowser) leave() {
 	}
 }
 
-// watch subscribes to windows that pages open, and ends pages that take too much memory.
+// watch subscribes to the creation of windows, and starts ending pages that take too much memory.
 func (b *sharedBrowser) watch() {
 	go b.watchMemory()
 	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
@@ -71,10 +72,12 @@ func (b *sharedBrowser) watch() {
 	_ = target.SetDiscoverTargets(true).Do(cdp.WithExecutor(ctx, b))
 }
 
-// maxPageMemory bounds what a page may take outside of its scripts too, which Chromium does not: pictures, buffers, nodes.
+// maxPageMemory bounds the total memory of a page. Chromium limits only scripts, not images,
+// buffers and nodes.
 const maxPageMemory = 1 << 30
 
-// memoryWatch is between looks at the memory of pages, each of which takes 2 ms for 500 processes on the machine.
+// memoryWatch is the interval between memory checks of pages, each of which takes 2 ms for 500
+// processes on the machine.
 const memoryWatch = time.Second
 
 func (b *sharedBrowser) watchMemory() {
@@ -90,7 +93,7 @@ func (b *sharedBrowser) watchMemory() {
 	}
 }
 
-// heard receives the events of the browser as a whole: windows that pages open are closed at once.
+// heard receives the events of the browser itself. It closes windows that pages open.
 func (b *sharedBrowser) heard(event any) {
 	if e, ok := event.(*target.EventTargetCreated); ok && isPopup(e.TargetInfo) {
 		go b.closeTarget(e.TargetInfo.TargetID)

@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// capture takes a page as it is.
+// capture takes the result of a page in its current state.
 type capture struct {
 	*visit
 	page *Page
@@ -26,7 +26,7 @@ func (c capture) take() error {
 		return err
 	}
 	if c.scrolled {
-		_, _ = c.tab.evaluate(ctx, showAll) // the page is without them if it throws
+		_, _ = c.tab.evaluate(ctx, showAll) // if it throws, the page lacks these rows
 	}
 	ctx = c.tab.within(ctx)
 	_, nodes, _, err := memory.GetDOMCounters().Do(ctx)
@@ -56,11 +56,11 @@ func (c capture) shown(ctx context.Context) error {
 	return err
 }
 
-// manyNodes is how many nodes a document may have of which a snapshot is taken: that of 450,000 takes 4 s and 250 MB more in the
-// browser.
+// manyNodes is the maximum number of nodes for a snapshot: one of 450,000 takes 4 s and 250 MB more
+// in the browser.
 const manyNodes = 250_000
 
-// many takes the document as it is: with what is hidden, and without frames.
+// many takes the document without a snapshot: including hidden elements, and without frames.
 func (c capture) many(ctx context.Context) error {
 	root, err := dom.GetDocument().WithDepth(0).Do(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c capture) many(ctx context.Context) error {
 	return nil
 }
 
-// pictures takes the page as people see it.
+// pictures takes the screenshot and the PDF of the page.
 func (c capture) pictures(ctx context.Context) (err error) {
 	if c.job.How.Screenshot {
 		if err := c.screenshot(ctx, c.page); err != nil {
@@ -90,12 +90,12 @@ func (c capture) pictures(ctx context.Context) (err error) {
 	return err
 }
 
-// papers are the width and height of crawlspec.PaperFormats, in inches.
+// papers has the width and height of crawlspec.PaperFormats, in inches.
 var papers = map[string][2]float64{
 	"a3": {11.69, 16.54}, "a4": {8.27, 11.69}, "a5": {5.83, 8.27}, "letter": {8.5, 11}, "legal": {8.5, 14}, "tabloid": {11, 17},
 }
 
-// print prints the page as the job wants it.
+// print prints the page with the options of the job.
 func (c capture) print(ctx context.Context) ([]byte, error) {
 	const inch = 2.54 // cm
 	how := &c.job.How.Print
@@ -111,8 +111,9 @@ func (c capture) print(ctx context.Context) ([]byte, error) {
 	return pdf, err
 }
 
-// pressLinks presses what looks like a link and has no address, and notes where that would lead. The page is taken before, and nothing
-// is sent any more: what else it presses has no effect on the site.
+// pressLinks clicks elements that look like links without an address, and records where they lead.
+// The page was taken before, and no further requests are sent, so these clicks have no effect on
+// the site.
 func (c capture) pressLinks(ctx context.Context) {
 	if c.job.How.PressLinks == 0 {
 		return
@@ -121,10 +122,11 @@ func (c capture) pressLinks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, findTime)
 	defer cancel()
 	script := strings.Replace(pressAll, "MOST", strconv.Itoa(c.job.How.PressLinks), 1)
-	_, _, _ = runtime.Evaluate(script).WithAwaitPromise(true).WithUserGesture(true).Do(ctx) // what was found before it failed is known
+	_, _, _ = runtime.Evaluate(script).WithAwaitPromise(true).WithUserGesture(true).Do(ctx) // results found before a failure are kept
 }
 
-// pressAll presses elements, and leads nowhere. Where they lead, it tells by windows that it opens.
+// pressAll clicks elements, and cancels their navigations. It reports their targets by opening
+// windows.
 const pressAll = `(async most => {
 	const open = window.open
 	window.alert = window.confirm = window.prompt = () => {}

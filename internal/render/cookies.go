@@ -13,11 +13,12 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// cookieKey is what tells cookies of a browser context apart.
+// cookieKey identifies a cookie in a browser context.
 type cookieKey struct{ name, domain, path string }
 
-// giveCookies tells the job which cookies of its page's host, and of its login's, the browser has that it had not before. Those
-// that a script cannot set came with an answer, which the job has seen. A browser that does not answer is found by the next job.
+// giveCookies passes new cookies for the hosts of the page and of its login to the job. It skips
+// cookies that scripts cannot set: they came with a response, which the job has seen. It ignores a
+// browser that does not answer; the next job will notice.
 func (t *tab) giveCookies(ctx context.Context, job *Job) {
 	if job.GiveCookie == nil {
 		return
@@ -45,7 +46,8 @@ func (t *tab) giveCookies(ctx context.Context, job *Job) {
 	t.cookies = known
 }
 
-// ownerOf returns which URL of the job a cookie is for, whatever its path, "" if it is of another host.
+// ownerOf returns the URL of the job whose host a cookie is for, whatever its path, or "" if it is
+// for another host.
 func ownerOf(c *network.Cookie, job *Job) string {
 	all := []string{job.Main.URL}
 	if job.How.Login != nil {
@@ -62,7 +64,7 @@ func ownerOf(c *network.Cookie, job *Job) string {
 	return ""
 }
 
-// setCookie writes a cookie as a site would set it.
+// setCookie returns a cookie as a Set-Cookie field.
 func setCookie(c *network.Cookie) string {
 	text := c.Name + "=" + c.Value + "; Path=" + c.Path
 	if domain, below := strings.CutPrefix(c.Domain, "."); below {

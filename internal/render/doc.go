@@ -1,28 +1,31 @@
-// Package render shows pages in a browser, and returns the document that their scripts have made.
+// Package render shows pages in a browser, and returns the documents that their scripts make.
 //
-// It consumes a document that was fetched before, with the way by which the rest of its page may be asked for, and emits
-// HTML. A Renderer has so many tabs, each with a browser context and a proxy (package pageproxy) of its own, by which
-// alone it reaches the web: the document is answered from memory, and everything else is asked for by the transport of
-// the job, with its guard of addresses.
+// Its input is a document that was fetched before, with a transport for the other requests of its
+// page; its output is HTML. A Renderer has a fixed number of tabs. Each has its own browser context
+// and proxy (package pageproxy), which is its only access to the web: the document is served from
+// memory, and all other requests use the transport of the job, with its address guard.
 //
 // # Guarantees
 //
-// Every call ends: with a page, with an *Error that says what the page did, or with an error of the context. What takes
-// too long is taken as it stands, and a page that does not answer costs its tab alone. A browser that ends or stops
-// answering is replaced, and the page shown once more. Cookies, storage and cache of one crawl are never of another: they
-// are in a browser context of the crawl, which goes with it. Nothing is downloaded, printed or asked of a user.
+// Every call ends: with a page, with an *Error about the page, or with an error of the context. A
+// page that takes too long is taken in its current state, and a page that does not answer affects
+// only its tab. A browser that ends or stops answering is replaced, and the page is shown once
+// more. Crawls never share cookies, storage and cache: these are in a browser context of the crawl,
+// and removed with it. Nothing is downloaded, printed or asked of a user.
 //
 // # Sessions
 //
-// A job with a login has its tab log in before the tab's first page, and again where a page shows that there is no session; that
-// page is shown once more, and is an *Error if it still shows none. The secrets of a login are in no record.
+// For a job with a login, the tab logs in before its first page, and again if a page shows that
+// there is no session. That page is shown once more, and is an *Error if it still shows none. The
+// secrets of a login are not recorded.
 //
-// # What a crash costs
+// # Effects of a crash
 //
-// The pages that are being shown: their requests are sent again. Package chromium ensures that no process and no
-// folder is left behind.
+// A crash affects the pages that are being shown: their requests are sent again. Package chromium
+// ensures that no process and no directory is left behind.
 //
 // # Memory
 //
-// A tab takes 60 to 150 MB in the browser. Its scripts may take 512 MB; a page that wants more crashes alone.
+// A tab takes 60 to 150 MB in the browser. Its scripts may take 512 MB; a page that needs more
+// crashes, without affecting others.
 package render

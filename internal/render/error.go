@@ -2,23 +2,23 @@ package render
 
 import "errors"
 
-// Kind is in which way a page could not be rendered.
+// Kind is the reason why a page could not be rendered.
 type Kind string
 
 // Kinds.
 const (
-	NoAnswer Kind = "no_answer" // it does not answer: a script that never ends, a dialog after the other
-	Crash    Kind = "crash"     // its process ended, for want of memory above all
-	TooLarge Kind = "too_large" // its document is larger than may be kept
+	NoAnswer Kind = "no_answer" // it does not answer: a script that never ends, or one dialog after the other
+	Crash    Kind = "crash"     // its process ended, mostly for lack of memory
+	TooLarge Kind = "too_large" // its document is larger than max_body
 	NoStart  Kind = "no_start"  // the browser does not show it at all
-	HalfRead Kind = "half_read" // the browser stops reading it
+	HalfRead Kind = "half_read" // the browser stopped reading its document
 
-	LoginFailed  Kind = "login_failed"  // the login before it does not come to its end
-	LoginRefused Kind = "login_refused" // the site refuses it
-	NoSession    Kind = "no_session"    // it shows after a login that there is no session
+	LoginFailed  Kind = "login_failed"  // the login before it did not complete
+	LoginRefused Kind = "login_refused" // the site refused the login
+	NoSession    Kind = "no_session"    // after a login, the page shows that there is no session
 )
 
-// Error is why a page cannot be rendered, where that is the page's doing.
+// Error is the error of a page that cannot be rendered because of the page itself.
 type Error struct {
 	Kind Kind
 	Text string
@@ -36,5 +36,5 @@ var (
 	errDialogs   = &Error{NoAnswer, "the page opens one dialog after the other"}
 )
 
-// errBrowserGone is the end of what a browser was doing that ended.
+// errBrowserGone is the error of operations whose browser ended.
 var errBrowserGone = errors.New("the browser ended while it showed the page")

@@ -9,16 +9,19 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// shownStyles are the computed styles of a snapshot that say what is seen. What has no box is not in its layout.
+// shownStyles are the computed styles of a snapshot that determine visibility. Elements without a
+// box are not in its layout.
 var shownStyles = []string{"visibility", "content-visibility"}
 
-// wordless are elements whose text is not of the page, or is shown otherwise than in a box of its own.
+// wordless are elements whose text is not part of the page, or is not displayed in a box of its
+// own.
 var wordless = map[string]bool{
 	"script": true, "style": true, "template": true, "noscript": true, "head": true, "option": true, "datalist": true,
 	"audio": true, "video": true, "canvas": true, "object": true, "textarea": true, "svg": true, "rp": true, "annotation": true, "annotation-xml": true,
 }
 
-// seen says of each node whether something of it is seen, and whether there is text in it. Where nothing is laid out, all is seen.
+// seen states for each node whether part of it is visible, and whether it contains text. If nothing
+// is laid out, all nodes are visible.
 type seen struct{ shown, words []bool }
 
 func newSeen(d *snapshotDocument, layout *domsnapshot.LayoutTreeSnapshot) seen {
@@ -28,10 +31,10 @@ func newSeen(d *snapshotDocument, layout *domsnapshot.LayoutTreeSnapshot) seen {
 		s.shown[node] = true
 		if style := layout.Styles[i]; len(style) == len(shownStyles) {
 			unseen[node] = textOf(d.text, style[0]) != "visible"
-			skipped[node] = textOf(d.text, style[1]) != "visible" // what is in it is not laid out before it comes into view
+			skipped[node] = textOf(d.text, style[1]) != "visible" // its content is not laid out before it comes into view
 		}
 	}
-	for node, parent := range d.nodes.ParentIndex { // before its children
+	for node, parent := range d.nodes.ParentIndex { // parents precede their children
 		if parent < 0 {
 			continue
 		}
@@ -48,16 +51,18 @@ func newSeen(d *snapshotDocument, layout *domsnapshot.LayoutTreeSnapshot) seen {
 	return s
 }
 
-// hides reports whether an element has text of which nothing is seen, and is the outermost such element.
+// hides reports whether an element has text of which nothing is visible, and is the outermost such
+// element.
 func (s seen) hides(node int, parents []int64) bool {
 	unseen := func(n int64) bool { return n >= 0 && s.words[n] && !s.shown[n] }
 	return s.shown[0] && unseen(int64(node)) && !unseen(parents[node])
 }
 
-// adWords are words in URLs of advertisements, and of what asks whether the reader is a person.
+// adWords are words in URLs of advertisements and of bot checks.
 var adWords = lazyregexp.New(`(?i)(?:^|[^a-z])(?:ads?|ad-?s(?:erver|ervice|ystem)|advert(?:s|ising|isements?)?|adnxs|doubleclick|googlesyndication|taboola|outbrain|criteo|(?:h|re)?captcha)(?:[^a-z]|$)`)
 
-// isAd reports whether the document of a frame is of another site than the page, and its URL, without the query, has such a word.
+// isAd reports whether the document of a frame is of another site than the page, and its URL,
+// without the query, contains such a word.
 func isAd(frame, page string) bool {
 	frame, _, _ = strings.Cut(frame, "?")
 	return strings.HasPrefix(frame, "http") && weburl.Domain(weburl.Hostname(frame)) != weburl.Domain(weburl.Hostname(page)) && adWords().MatchString(frame)

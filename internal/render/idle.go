@@ -8,17 +8,19 @@ import (
 	"seine/internal/base/sleep"
 )
 
-// idleTime is for how long no request may be in progress until a page counts as idle, as for Puppeteer and Playwright.
+// idleTime is how long no request may be in progress before a page counts as idle, as for Puppeteer
+// and Playwright.
 const idleTime = 500 * time.Millisecond
 
-// Where a machine is busy, what a page is about to do comes late, and it is idle only if it stays so a few times.
+// On a busy machine pages act late. So a page counts as idle only if it stays idle for several
+// waits.
 const (
-	lateFactor = 1.5 // how much longer than asked for a wait in the page takes on a busy machine
-	maxLate    = 4   // waits more
+	lateFactor = 1.5 // factor from which a wait in the page means a busy machine
+	maxLate    = 4   // additional waits
 )
 
-// idle waits until nothing of the page was in progress for d. The time passes in the page, whose timers run in their order: what was
-// to happen there earlier has happened, however slow the page is.
+// idle waits until nothing of the page was in progress for d. The time passes in the page, whose
+// timers run in order: earlier timers have run, however slow the page is.
 func (v *visit) idle(ctx context.Context, d time.Duration) error {
 	for late := 0; ; {
 		if err := v.quiet(ctx); err != nil {
@@ -38,7 +40,7 @@ func (v *visit) idle(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// quiet waits until no request is in progress, by what the proxy knows of them and by what the page does.
+// quiet waits until no request is in progress, according to the proxy and to the page.
 func (v *visit) quiet(ctx context.Context) error {
 	for {
 		if err := v.proxy.AwaitQuiet(ctx); err != nil {
@@ -66,12 +68,13 @@ func (v *visit) isQuiet(since time.Time) bool {
 	return v.requests.QuietSince(time.Now()) && v.proxy.QuietSince(since)
 }
 
-// transitTime is how long a request may take between the page and the proxy, or an answer back. Of some requests a page reports
-// no end.
+// transitTime is how long a request may take between the page and the proxy, or a response back.
+// Pages do not report the end of some requests.
 const transitTime = 5 * time.Second
 
-// pause lets time pass in the page, and then two frames: what a page does when something comes into view, it does behind the first. A
-// page that has no scripts any more, since it is about to be another, lets the time pass here.
+// pause lets time pass in the page, and then two frames: a page reacts to something that comes into
+// view after the first one. A page without running scripts, since it is about to be replaced, lets
+// the time pass here.
 func (v *visit) pause(ctx context.Context, d time.Duration) error {
 	within, cancel := context.WithTimeout(ctx, pauseFactor*d+time.Second)
 	defer cancel()
@@ -88,16 +91,18 @@ func (v *visit) pause(ctx context.Context, d time.Duration) error {
 	return sleep.For(ctx, d)
 }
 
-// framesTime is how long a page is waited for to draw two frames. One draws none that has begun to lead elsewhere and was kept from it.
+// framesTime is how long to wait for a page to draw two frames. A page whose navigation was
+// cancelled draws none.
 const framesTime = 2 * time.Second
 
-// milliseconds writes a duration as scripts take it.
+// milliseconds returns a duration for scripts.
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// pauseFactor is how much longer than asked for a wait in the page may take: it may have timers of its own making, which never fire.
+// pauseFactor bounds the duration of a wait in the page, as a multiple of the requested time: a
+// page may replace the timers by its own, which may never fire.
 const pauseFactor = 10
 
-// isLeaving reports whether the page has begun to lead elsewhere, and it is not known whether it comes to that.
+// isLeaving reports whether the page has begun to navigate elsewhere, with an unknown result.
 func (v *visit) isLeaving() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

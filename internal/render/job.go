@@ -12,78 +12,85 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Job is a page that is to be rendered.
+// Job is a page to be rendered.
 type Job struct {
-	// Crawl names the pages that may share a cache: those of one crawl and one revision of its spec.
+	// Crawl identifies the pages that may share a cache: those of one crawl and one revision of its
+	// spec.
 	Crawl string
-	// Main is the document that was fetched.
+	// Main is the fetched document.
 	Main pageproxy.Document
-	// How says what is waited for, blocked and run.
+	// How says what to wait for, block and run.
 	How *crawlspec.Render
-	// UserAgent is what the browser calls itself.
+	// UserAgent is the user agent of the browser.
 	UserAgent string
-	// Transport asks for what the page wants beside its document. It has the guard of addresses, and follows no redirect.
+	// Transport sends the requests of the page other than for its document. It has the address
+	// guard, and does not follow redirects.
 	Transport http.RoundTripper
-	// Allow is asked before each such request; see pageproxy.Visit.
+	// Allow is called before each such request; see pageproxy.Visit.
 	Allow func(ctx context.Context, r *http.Request) error
-	// Record is given each such exchange, if set, with up to MaxRecorded bytes of its body; see pageproxy.Visit.
+	// Record, if set, is called with each such exchange, with up to MaxRecorded bytes of its body;
+	// see pageproxy.Visit.
 	Record      func(pageproxy.Exchange)
 	MaxRecorded int64
-	// MaxBody bounds the document that is made, in bytes.
+	// MaxBody bounds the resulting document, in bytes.
 	MaxBody int64
-	// GiveCookie is called with cookies that the browser has now and had not before, each with a URL that it is for and as a
-	// Set-Cookie field, if it is set.
+	// GiveCookie, if set, is called with new cookies of the browser, each with a URL that it is for
+	// and as a Set-Cookie field.
 	GiveCookie func(url, field string)
-	// Secrets are those of How.Login, by the names that its script has for them.
+	// Secrets are the secrets of How.Login, by the names that its script uses.
 	Secrets map[string]string
-	// LoggedOut says that the site has answered at Asked that there is no session, in the place of Main. It needs Again.
+	// LoggedOut means that the response of the site at Asked, returned instead of Main, shows that
+	// there is no session. It needs Again.
 	LoggedOut bool
 	Asked     time.Time
-	// Again fetches Main once more after a login, as the answer may be another then. Where there is no document to show any
-	// more, it returns nil. Without it, Main is shown as it is.
+	// Again fetches Main once more after a login, since the response may differ then. It returns
+	// nil if there is no longer a document to show. If Again is nil, Main is shown as it is.
 	Again func(ctx context.Context) (*pageproxy.Document, error)
 }
 
-// Page is what a browser shows of a document.
+// Page is the result of rendering a document.
 type Page struct {
-	// HTML is the document as its scripts have made it, in UTF-8.
+	// HTML is the document after its scripts have run, in UTF-8.
 	HTML []byte
-	// Redirect is the URL that scripts or a meta element of the document lead to at once, "" if they do not. Then there
-	// is no HTML.
+	// Redirect is the URL to which scripts or a meta element of the document redirect at once, or
+	// "". If it is set, HTML is empty.
 	Redirect string
-	// Gone says that Job.Again has returned no document: there is nothing else.
+	// Gone is set if Job.Again returned no document. All other fields are then empty.
 	Gone bool
-	// Cut says what was not waited for, or which action failed, "" if the page is complete.
+	// Cut describes what was not waited for, or which action failed. It is "" if the page is
+	// complete.
 	Cut string
-	// Actions say what each of those of the job has done, for a person.
+	// Actions describe the results of the job's actions, for people.
 	Actions []string
-	// Screenshots are PNGs of the whole page: those of actions, then that of the complete page, if the job wants them.
+	// Screenshots are PNGs of the whole page: those of actions, then that of the complete page, if
+	// the job requests it.
 	Screenshots [][]byte
-	// PDF is the page as it is printed, if the job wants it.
+	// PDF is the printed page, if the job requests it.
 	PDF []byte
-	// Problems are requests that went wrong, and errors of scripts.
+	// Problems are failed requests and script errors.
 	Problems pageproxy.Problems
-	large    bool // it takes much memory, which the next page of the tab needs
+	large    bool // it takes much memory, which the tab's next page needs
 
 	// Totals are the requests that the page made.
 	Totals pageproxy.Totals
 }
 
-// addProblems puts the problems of requests before those of scripts. Pictures are blocked by default, and say nothing.
+// addProblems puts the problems of requests before those of scripts. It omits blocked images, which
+// are blocked by default.
 func (p *Page) addProblems(of pageproxy.Problems) {
 	of = slices.DeleteFunc(of, func(r pageproxy.Problem) bool { return r.Reason == errImage.Error() })
 	all := append(of, p.Problems...)
 	p.Problems = all[:min(len(all), pageproxy.MaxProblems)]
 }
 
-// Reasons why a page may not make a request.
+// Reasons why a request of a page is refused.
 var (
 	errNoRequests = errors.New("the page may make no request (max_requests: 0)")
 	errImage      = errors.New("pictures are blocked")
 )
 
-// allow is Allow with what the browser does not ask about: whether the icon of the page is blocked with its pictures. A
-// limit of no request at all is one that the proxy would take for none.
+// allow returns Allow with checks that the browser does not do: it blocks the icon of the page with
+// its images, and all requests if max_requests is 0, which the proxy would treat as no limit.
 func (j *Job) allow() func(ctx context.Context, r *http.Request) error {
 	pictures := !slices.Contains(j.How.Block.Types, "image")
 	return func(ctx context.Context, r *http.Request) error {

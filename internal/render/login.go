@@ -23,11 +23,11 @@ import (
 // pageLogin logs in before a page is shown.
 type pageLogin struct{ *visit }
 
-// maxLoginLoads bounds the documents that a login loads, with those that redirect.
+// maxLoginLoads bounds the documents that a login loads, including redirects.
 const maxLoginLoads = 20
 
-// showBehindLogin shows a page. If the job has a login, the tab logs in before its first page, and when a page shows that there is
-// no session any more; then that page is shown once more.
+// showBehindLogin shows a page. If the job has a login, the tab logs in before its first page, and
+// when a page shows that the session has ended; then that page is shown once more.
 func (t *tab) showBehindLogin(ctx context.Context, proxy *pageproxy.Proxy, job *Job) (*Page, error) {
 	if job.How.Login == nil {
 		return t.show(ctx, proxy, job)
@@ -59,13 +59,13 @@ func (t *tab) showBehindLogin(ctx context.Context, proxy *pageproxy.Proxy, job *
 	return t.show(ctx, proxy, job)
 }
 
-// logIn runs the script of the login in its page. What it sends is part of the visit.
+// logIn runs the script of the login in its page. Its requests are part of the visit.
 func (t *tab) logIn(ctx context.Context, proxy *pageproxy.Proxy, job *Job) error {
 	v := t.newVisit(proxy, job)
 	v.loggingIn = true
 	defer v.begin(ctx)()
 	t.sentSecrets.Store(true)
-	proxy.Replace(nil) // where the login leads to the page, the site must see that
+	proxy.Replace(nil) // if the login leads to the page, the request must reach the site
 	within, cancel := context.WithTimeoutCause(v.ctx, time.Duration(job.How.Timeout), errTimeout)
 	defer cancel()
 	if err := (pageLogin{v}).run(within); err != nil {
@@ -76,7 +76,7 @@ func (t *tab) logIn(ctx context.Context, proxy *pageproxy.Proxy, job *Job) error
 	return nil
 }
 
-// run takes the steps of a login, and leaves its last page.
+// run performs the steps of a login, and leaves its last page.
 func (pl pageLogin) run(ctx context.Context) error {
 	l := pl.job.How.Login
 	if err := pl.mayAsk(ctx, l.URL); err != nil {
@@ -104,16 +104,17 @@ func (pl pageLogin) run(ctx context.Context) error {
 	return err
 }
 
-// refusedTime is how long a login may take. After it, an idle page means that the site has refused the login.
+// refusedTime is how long a login may take. After it, an idle page means that the site has refused
+// the login.
 const refusedTime = 5 * time.Second
 
-// Expressions for an idle page after a login that has not worked.
+// Expressions that are true on an idle page after a failed login.
 const (
-	passwordField = `document.querySelector("input[type=password]")` // the page asks for a login; in place of an empty RenderLogin.When
+	passwordField = `document.querySelector("input[type=password]")` // the page asks for a login; used if RenderLogin.When is empty
 	serverError   = `performance.getEntriesByType("navigation")[0]?.responseStatus >= 500`
 )
 
-// refusals are logins that sites have refused, which would lock the account if they were tried for each page.
+// refusals are logins that sites have refused. Trying them for each page would lock the account.
 type refusals struct{ sync.Map }
 
 // of returns an error if the login of a job was refused before.
@@ -131,7 +132,7 @@ func (r *refusals) note(job *Job, err error) {
 	}
 }
 
-// loginKey identifies a login of a crawl, with its secrets.
+// loginKey identifies a login of a crawl, including its secrets.
 func loginKey(job *Job) string {
 	if job.How.Login == nil {
 		return ""
@@ -139,7 +140,8 @@ func loginKey(job *Job) string {
 	return fmt.Sprint(job.Crawl, job.How.Login.URL, job.How.Login.Script, job.Secrets)
 }
 
-// succeed waits until the login has worked, and returns errRefused or errUnmet as soon as it will not.
+// succeed waits until the login has worked. It returns errRefused or errUnmet as soon as it
+// certainly will not.
 func (pl pageLogin) succeed(ctx context.Context, wait *crawlspec.RenderWait) error {
 	brief, cancel := context.WithTimeout(ctx, min(refusedTime, time.Duration(pl.job.How.Timeout)/2))
 	defer cancel()
@@ -166,7 +168,7 @@ var (
 	errUnmet   = errors.New("its page is at rest, and its wait condition is not met: check the secrets, the script and wait")
 )
 
-// mayAsk asks for permission as the proxy does, whose refusal would be a page like any other.
+// mayAsk asks for permission like the proxy, whose refusal would look like any other page.
 func (pl pageLogin) mayAsk(ctx context.Context, url string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -175,8 +177,8 @@ func (pl pageLogin) mayAsk(ctx context.Context, url string) error {
 	return pl.job.allow()(ctx, r)
 }
 
-// loginScript runs a script where its secrets belong, if that is where the login leads; else it yields what is wrong. A page that
-// says who may not come in can have the form as well.
+// loginScript runs a script if the page has the origin that its secrets are for; otherwise it
+// yields the error. A page with status 401 or 403 may have the login form too.
 const loginScript = `(async secrets => {
 	if (location.origin !== ORIGIN) return "its URL leads to " + location.origin + ", which the secrets are not for"
 	const status = performance.getEntriesByType("navigation")[0]?.responseStatus ?? 0
@@ -186,7 +188,8 @@ const loginScript = `(async secrets => {
 	return ""
 })(SECRETS)`
 
-// fill runs the script of the login. One that leads to another page ends there: what follows is waited for.
+// fill runs the script of the login. A script that leads to another page ends there; the caller
+// waits for what follows.
 func (pl pageLogin) fill(ctx context.Context, l *crawlspec.RenderLogin) error {
 	url, err := weburl.Canonicalize(l.URL)
 	if err != nil {
@@ -213,7 +216,7 @@ func (pl pageLogin) fill(ctx context.Context, l *crawlspec.RenderLogin) error {
 	return errors.New(why)
 }
 
-// thrownText is what a script has thrown, without where.
+// thrownText returns the text of an exception, without its position.
 func thrownText(thrown *runtime.ExceptionDetails) string {
 	text := thrown.Text
 	if e := thrown.Exception; e != nil && e.Description != "" {
@@ -224,7 +227,8 @@ func thrownText(thrown *runtime.ExceptionDetails) string {
 	return text
 }
 
-// loginFailure says why there is no session: the browser is gone, the crawl ends, or the login is not as the spec says.
+// loginFailure returns the error for a failed login: the browser has ended, the crawl ends, or the
+// login does not work as specified.
 func (pl pageLogin) loginFailure(ctx, within context.Context, err error) error {
 	why := err.Error()
 	switch cause := context.Cause(pl.ctx); {
@@ -244,7 +248,7 @@ func (pl pageLogin) loginFailure(ctx, within context.Context, err error) error {
 	return failed
 }
 
-// checkSession returns errNoSession if the page shows that there is none.
+// checkSession returns errNoSession if the page shows that there is no session.
 func (pl pageLogin) checkSession(ctx context.Context) error {
 	l := pl.job.How.Login
 	if l == nil || l.When == "" {
@@ -257,10 +261,10 @@ func (pl pageLogin) checkSession(ctx context.Context) error {
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	return nil // what it throws is as if it were false
+	return nil // exceptions count as false
 }
 
-// endsSession reports whether the page has led to the login by itself.
+// endsSession reports whether the page itself has redirected to the login.
 func (pl pageLogin) endsSession() bool {
 	l := pl.job.How.Login
 	if l == nil {
@@ -270,7 +274,8 @@ func (pl pageLogin) endsSession() bool {
 	return err == nil && l.Leads(to)
 }
 
-// record is that of the job, without what is sent in a visit that logs in: secrets are in it, in whatever form.
+// record returns the job's Record, without request bodies in a visit that logs in: they contain
+// secrets, in any form.
 func (t *tab) record(job *Job) func(pageproxy.Exchange) {
 	if job.Record == nil || job.How.Login == nil {
 		return job.Record

@@ -10,22 +10,23 @@ import (
 	"seine/internal/base/sleep"
 )
 
-// scriptTime is how long a script of a page may run at a time. A document of 450,000 nodes, which nothing interrupts either, is laid
-// out in 8 s.
+// scriptTime is how long a script of a page may run at a time. The layout of a document of 450,000
+// nodes, which cannot be interrupted either, takes 8 s.
 const scriptTime = 10 * time.Second
 
 // resumeTime is how long a script may take after its pending requests have failed.
 const resumeTime = 2 * time.Second
 
-// watchScripts ends scripts that run for longer than scriptTime: the page has what they have made until then.
+// watchScripts ends scripts that run for longer than scriptTime. The page keeps what they have made
+// until then.
 func (v *visit) watchScripts(ctx context.Context) {
 	for sleep.For(ctx, time.Second) == nil {
 		v.endLongScript(ctx, scriptTime)
 	}
 }
 
-// endLongScript ends what the page is busy with, if it does not answer within d: the requests that a script may wait for, or else the
-// script.
+// endLongScript unblocks a page that does not answer within d: it fails the requests that a script
+// may wait for and, if that does not help, ends the script.
 func (v *visit) endLongScript(ctx context.Context, d time.Duration) {
 	if !v.hangs(ctx, d) {
 		return

@@ -9,11 +9,12 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// navigation decides whether a page that navigates is a redirect: only if the response is a document.
+// navigation decides whether a navigation of a page is a redirect: only if its response is a
+// document.
 type navigation struct{ *visit }
 
-// isByPage reports whether a request is a navigation of the main frame by a script or link of the page. Navigations by an action
-// or a form are not, nor are those of the previous page.
+// isByPage reports whether a request is a navigation of the main frame by a script or link of the
+// page. Navigations by an action or a form are not, nor are those of the previous page.
 func (v navigation) isByPage(e *fetch.EventRequestPaused) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -22,7 +23,7 @@ func (v navigation) isByPage(e *fetch.EventRequestPaused) bool {
 	}
 	if v.navigations >= maxNavigations || v.loads == 0 || e.Request.URL == v.url || v.settled || e.Request.Method != http.MethodGet || e.Request.URL != v.leads {
 		v.ignored = e.Request.URL
-		if e.Request.URL == v.leads { // it replaces the navigation before, which gets no response then
+		if e.Request.URL == v.leads { // it replaces the previous navigation, which then gets no response
 			v.redirect = ""
 		}
 		return false
@@ -55,7 +56,8 @@ func (v navigation) leave() {
 	}
 }
 
-// decide decides by the response whether the page is a redirect, or remains since the response has no document.
+// decide decides by the response whether the page is a redirect, or stays because the response has
+// no document.
 func (v navigation) decide(e *fetch.EventRequestPaused) {
 	h := make(http.Header)
 	for _, f := range e.ResponseHeaders {
@@ -80,14 +82,16 @@ func (v navigation) decide(e *fetch.EventRequestPaused) {
 	go v.tab.do(fetch.FailRequest(e.RequestID, network.ErrorReasonAborted))
 }
 
-// isRead reports whether the document was read to its end. After a navigation before that, the browser reads no further.
+// isRead reports whether the document was completely parsed. After an earlier navigation, the
+// browser stops parsing.
 func (v navigation) isRead() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.reached[eventDOM]
 }
 
-// cancel keeps the page. The URL becomes a link of it unless the response had no content.
+// cancel keeps the page. If linked is set, the URL becomes a link of the page; it is not set for a
+// response without content.
 func (v navigation) cancel(linked bool) {
 	v.mu.Lock()
 	url := v.redirect

@@ -10,12 +10,12 @@ import (
 	"seine/internal/render/activity"
 )
 
-// pageRequests are those that a page has made and that have not ended, as the page itself reports. The proxy sees a request when the
-// browser's network process sends it, and has done with an answer when that process has it: where a machine has much to do, the page is
-// earlier with the one, and later with the other.
+// pageRequests are the requests of a page that have not ended, as the page itself reports. The
+// proxy sees a request when the browser's network process sends it, and has finished a response
+// when that process has it. On a busy machine the page reports the start earlier and the end later.
 type pageRequests struct {
 	*activity.Activity
-	frame cdp.FrameID // the main one
+	frame cdp.FrameID // main frame
 
 	mu   sync.Mutex
 	open map[network.RequestID]bool
@@ -25,7 +25,7 @@ func newPageRequests(frame cdp.FrameID) pageRequests {
 	return pageRequests{Activity: activity.New(), frame: frame, open: make(map[network.RequestID]bool)}
 }
 
-// reportRequests has the browser report them, and keep no bodies.
+// reportRequests makes the browser report requests, and keep no bodies.
 func reportRequests() action {
 	return network.Enable().WithMaxTotalBufferSize(1).WithMaxResourceBufferSize(1)
 }
@@ -40,7 +40,7 @@ func (r *pageRequests) heard(event any) {
 	case *network.EventWebSocketCreated:
 		r.begin(e.RequestID)
 	case *network.EventResponseReceived:
-		if e.Type == network.ResourceTypeEventSource { // it has no end
+		if e.Type == network.ResourceTypeEventSource { // it does not end
 			r.end(e.RequestID)
 		}
 	case *network.EventWebSocketHandshakeResponseReceived:
@@ -54,14 +54,15 @@ func (r *pageRequests) heard(event any) {
 	}
 }
 
-// isOfPage reports whether a request counts: the proxy is asked; it is not that for the page itself, or for what is to be in its place;
-// and not that for the script of a worker, which has no document, and whose end only the worker sees.
+// isOfPage reports whether a request counts. It must go through the proxy, and must not be for the
+// page's document or its replacement. It must not be for the script of a worker, which has no
+// document, and whose end only the worker sees.
 func (r *pageRequests) isOfPage(e *network.EventRequestWillBeSent) bool {
 	main := e.FrameID == r.frame && e.Type == network.ResourceTypeDocument
 	return strings.HasPrefix(e.Request.URL, "http") && !main && e.LoaderID != ""
 }
 
-// begin counts a request. After a redirect the same one is reported again.
+// begin counts a request. After a redirect the browser reports the same request again.
 func (r *pageRequests) begin(id network.RequestID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +81,7 @@ func (r *pageRequests) end(id network.RequestID) {
 	}
 }
 
-// giveUp forgets those that have not ended.
+// giveUp forgets the requests that have not ended.
 func (r *pageRequests) giveUp() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

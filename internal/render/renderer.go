@@ -16,7 +16,7 @@ import (
 	"seine/internal/render/pageproxy"
 )
 
-// Config is what an operator chooses of browsers. Defaults are in the tags only.
+// Config is the operator's configuration of browsers. The defaults are in the tags.
 type Config struct {
 	Path  string `group:"rendering" name:"browser" help:"Chromium to render with (default: from PATH)."`
 	Tabs  int    `group:"rendering" name:"browser-tabs" help:"Pages rendered concurrently." default:"4"`
@@ -24,7 +24,7 @@ type Config struct {
 	Dir   string `group:"rendering" name:"browser-dir" help:"Directory for the browser's temporary files (default: the system's)."`
 }
 
-// Validate names the first flag that is wrong, and what would be right.
+// Validate returns an error that names the first invalid flag and its valid values.
 func (c Config) Validate() error {
 	switch {
 	case c.Tabs < 1 || c.Tabs > 100:
@@ -35,10 +35,10 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// DefaultConfig returns the defaults of the tags.
+// DefaultConfig returns the defaults from the tags.
 func DefaultConfig() Config { return defaults.Of[Config]() }
 
-// Renderer shows pages in a browser, so many at a time. It is safe for concurrent use.
+// Renderer shows pages in a browser, up to Config.Tabs at a time. It is safe for concurrent use.
 type Renderer struct {
 	cfg      Config
 	log      *slog.Logger
@@ -50,21 +50,21 @@ type Renderer struct {
 
 	starting sync.Mutex
 	mu       sync.Mutex
-	browser  *sharedBrowser // nil until there is something to show
+	browser  *sharedBrowser // nil until the first page
 }
 
-// slot is a place for a tab.
+// slot holds one tab.
 type slot struct {
-	mu      sync.Mutex       // held while it is used
+	mu      sync.Mutex       // held during use
 	proxy   *pageproxy.Proxy // of the tab
 	tab     *tab             // nil if none is open
 	resting *time.Timer      // until the tab leaves its page
 }
 
-// idleTab is after how long without a page to show a tab leaves the last one.
+// idleTab is the idle time after which a tab leaves its last page.
 const idleTab = time.Second
 
-// New returns a renderer, which finds and starts a browser when there is something to show.
+// New returns a renderer, which starts a browser for the first page.
 func New(cfg Config, log *slog.Logger) *Renderer {
 	r := &Renderer{cfg: cfg, log: log, slots: make(chan *slot, cfg.Tabs)}
 	for range cfg.Tabs {
@@ -73,16 +73,17 @@ func New(cfg Config, log *slog.Logger) *Renderer {
 	return r
 }
 
-// Check returns an error that says what to do if there is no browser.
+// Check returns an error with advice if there is no browser.
 func (c *Config) Check() error {
 	_, err := chromium.Find(c.Path)
 	return err
 }
 
-// Warm starts the browser, so that it is there for the first page. Where it cannot be started, the first page says why.
+// Warm starts the browser in advance of the first page. If that fails, the first page returns the
+// error.
 func (r *Renderer) Warm(ctx context.Context) { _, _ = r.current(ctx) }
 
-// Close ends the browser. No page may be shown any more.
+// Close ends the browser. No page may be shown afterwards.
 func (r *Renderer) Close() {
 	for len(r.slots) > 0 {
 		s := <-r.slots
@@ -99,7 +100,7 @@ func (r *Renderer) Close() {
 	}
 }
 
-// maxTries is how often a page is shown whose browser ends meanwhile.
+// maxTries is the maximum number of times that a page is shown if its browser ends.
 const maxTries = 3
 
 // Render shows a page when a tab is free. It returns an *Error if the page cannot be shown.
@@ -128,7 +129,7 @@ func (r *Renderer) Render(ctx context.Context, job *Job) (*Page, error) {
 	}
 }
 
-// free lets a slot be used again.
+// free releases a slot.
 func (r *Renderer) free(s *slot) {
 	s.mu.Unlock()
 	if s.resting == nil {
@@ -139,7 +140,7 @@ func (r *Renderer) free(s *slot) {
 	r.slots <- s
 }
 
-// rest has the tab leave its page, unless it is used again by now.
+// rest makes the tab leave its page, unless the slot is in use again.
 func (s *slot) rest() {
 	if !s.mu.TryLock() {
 		return
@@ -155,7 +156,7 @@ func (s *slot) rest() {
 	}
 }
 
-// showIn shows a page in a slot, whose tab is used again if it is of the same crawl and well.
+// showIn shows a page in a slot. It reuses the slot's tab if that is of the same crawl and works.
 func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error) {
 	if err := r.tabFor(ctx, s, job); err != nil {
 		return nil, err
@@ -173,7 +174,7 @@ func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error)
 		s.leave(ctx) // it may be in any state
 		return nil, err
 	}
-	if p.Totals.Main == 0 { // no links were pressed, before which the visit ended
+	if p.Totals.Main == 0 { // no links were clicked, which would have ended the visit before
 		p.Totals = totals
 	}
 	p.addProblems(p.Totals.Problems)
@@ -185,7 +186,7 @@ func (r *Renderer) showIn(ctx context.Context, s *slot, job *Job) (*Page, error)
 	return p, nil
 }
 
-// tabFor sees to it that the slot has a tab for the job.
+// tabFor makes sure that the slot has a tab for the job.
 func (r *Renderer) tabFor(ctx context.Context, s *slot, job *Job) error {
 	if s.tab != nil && (s.tab.crawl != job.Crawl || s.tab.browser.isRetired() || s.tab.forget(ctx) != nil || s.tab.leaveForRoute(ctx, job) != nil) {
 		s.leave(ctx)
@@ -218,12 +219,12 @@ func (r *Renderer) tabFor(ctx context.Context, s *slot, job *Job) error {
 	return err
 }
 
-// openTime is how long a browser may take to open a tab. On a machine that is overloaded, it is as slow as one that starts, and to
-// replace it would only add to the load.
+// openTime is how long a browser may take to open a tab. On an overloaded machine that is as slow
+// as a start, and replacing the browser would only add to the load.
 const openTime = time.Minute
 
-// leave closes the tab of a slot, and its proxy: pages that the browser has not ended yet must not ask for anything by that of
-// another tab.
+// leave closes the tab of a slot, and its proxy: pages that the browser has not ended yet must not
+// send requests through the proxy of another tab.
 func (s *slot) leave(ctx context.Context) {
 	if s.tab == nil {
 		return
@@ -234,7 +235,7 @@ func (s *slot) leave(ctx context.Context) {
 	s.tab, s.proxy = nil, nil
 }
 
-// current returns the browser for new tabs, which it starts if need be.
+// current returns the browser for new tabs, and starts it if needed.
 func (r *Renderer) current(ctx context.Context) (*sharedBrowser, error) {
 	r.starting.Lock()
 	defer r.starting.Unlock()
@@ -260,7 +261,7 @@ func (r *Renderer) current(ctx context.Context) (*sharedBrowser, error) {
 	return b, nil
 }
 
-// prepare finds the browser, and creates the identity that the browser is started to trust.
+// prepare finds the browser, and creates the identity that the browser will trust.
 func (r *Renderer) prepare() (err error) {
 	if r.path, err = chromium.Find(r.cfg.Path); err != nil || r.identity != nil {
 		return err

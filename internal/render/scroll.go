@@ -9,10 +9,12 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// endTime is for how long nothing may be in progress until there is no more to scroll to: many lists load a while after the last scroll.
+// endTime is how long nothing may be in progress before scrolling counts as complete: many lists
+// load a while after the last scroll.
 const endTime = 800 * time.Millisecond
 
-// scroll scrolls down until nothing more comes: what the action names, or the window and all that scrolls in it.
+// scroll scrolls down until nothing more appears: the element of the action, or the window and
+// everything in it that scrolls.
 func (a pageActions) scroll(ctx context.Context, how *crawlspec.RenderAction) (string, error) {
 	element := "undefined"
 	if how.In != "" {
@@ -43,12 +45,14 @@ func (a pageActions) scroll(ctx context.Context, how *crawlspec.RenderAction) (s
 
 func screens(n int) string { return "scrolled " + humanize.Plural(n, "screen") }
 
-// scrollDown scrolls by one screen, and yields "" if something moved, or there is more than before. Else it yields why not: there is an
-// end to it at that moment; it has gone back to the first rows of a list; or the rows in view are not loaded yet.
+// scrollDown scrolls by one screen. It yields "" if something moved, or if there is more than
+// before. Otherwise it yields the reason: the end is reached for now; it has gone back to the first
+// rows of a list; or the rows in view are not loaded yet.
 //
-// Rows of a list may leave the document when they leave the view, or become others. Such a list is known by the first step, which changes
-// at least two of its rows and takes something away: it is scrolled from its start again. Its rows are copied at each step, by their
-// numbers, or by where they are in the list. showAll puts the copies into the list.
+// Rows of a list may leave the document when they leave the view, or be reused for other rows. Such
+// a list is detected at the first step, which changes at least two of its rows and removes
+// something; the list is then scrolled from its start again. Its rows are copied at each step, by
+// their numbers or their positions in the list. showAll puts the copies into the list.
 const scrollDown = `(given => {
 	if (given === null) return 'not found'
 	const s = window.seineList ??= {rows: new Map(), changed: new Set(), removed: new Set(), high: new WeakMap(), busy: -1}
@@ -124,7 +128,7 @@ const scrollDown = `(given => {
 	return end
 })(ELEMENT)`
 
-// showAll has the lists of the page show all rows that were in view, in their order.
+// showAll makes the lists of the page show all rows that were in view, in their order.
 const showAll = `(() => {
 	window.seineList?.look?.()
 	for (const [list, rows] of window.seineList?.rows ?? []) {

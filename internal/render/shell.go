@@ -7,12 +7,13 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// shellTime is how long a page that is idle may look like an empty shell, and no more than half of its time. In it, timers end that
-// are there to look good, or to let a page come to rest.
+// shellTime is how long an idle page may look like an empty shell, limited to half of its time. In
+// this time, timers end that are for visual effects, or that wait for a page to settle.
 const shellTime = 5 * time.Second
 
-// watchTimers has a document count the timers that may fill it, and gives the renderer timers that do not count. No clock tells when a
-// timer has run, since it may be late: one of the renderer does, which is set at once behind it for the same time.
+// watchTimers makes a document count the timers that may fill it, and gives the renderer timers
+// that do not count. Clocks cannot show when a timer has run, since it may be late. So the renderer
+// sets its own timer directly after it, for the same time.
 const watchTimers = `{
 	const wait = setTimeout.bind(window)
 	let due = 0
@@ -38,31 +39,32 @@ const watchTimers = `{
 }
 `
 
-// mainPart is what a page names as its main content, where that is not hidden; else all of it.
+// mainPart is the main content that a page declares, if visible, otherwise its body.
 const mainPart = `([...document.querySelectorAll('main, [role=main]')].find(e => e.checkVisibility()) ?? document.body)`
 
-// textShown is the text that an element shows.
+// textShown returns the visible text of an element.
 const textShown = `(element => {
 	const text = e => (e.innerText ?? '') + [...e.querySelectorAll('*')].map(x => x.shadowRoot ? [...x.shadowRoot.children].map(text).join('\n') : '').join('')
 	return element ? text(element).trim() : ''
 })`
 
-// amount is how much text and how many links a page shows, and whether its main content is more than an empty shell has.
+// amount is the amount of text and links that a page shows, and whether its main content exceeds
+// that of an empty shell.
 type amount struct {
 	Text   int  `json:"text"`
 	Links  int  `json:"links"`
 	Filled bool `json:"filled"`
 }
 
-// shownAmount is the amount of a page.
+// shownAmount yields the amount of a page.
 const shownAmount = `(() => {
 	const main = ` + mainPart + `, text = ` + textShown + `, all = text(document.body).length
 	const filled = (main === document.body ? all : text(main).length) >= 200 || (main?.querySelectorAll('a[href]').length ?? 0) >= 10
 	return {text: all, links: document.links.length, filled}
 })()`
 
-// isFilled is whether a page is no empty shell: its main content shows some text or links; or no timer is to run soon, and it does
-// not say that something is to come, as in "Loading…".
+// isFilled yields whether a page is not an empty shell: its main content shows some text or links;
+// or no timer is due soon, and it does not announce content, such as "Loading…".
 const isFilled = `(() => {
 	if (` + shownAmount + `.filled) return true
 	const main = ` + mainPart + `
@@ -70,7 +72,7 @@ const isFilled = `(() => {
 	return !window.seine?.isDue() && !(says && document.scripts.length)
 })()`
 
-// fill waits while the page looks like an empty shell, and until what fills it is complete.
+// fill waits while the page looks like an empty shell, and then until its content is complete.
 func (a pageActions) fill(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, min(shellTime, time.Duration(a.job.How.Timeout)/2))
 	defer cancel()

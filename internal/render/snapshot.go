@@ -11,9 +11,11 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A snapshot of the browser becomes one HTML document as a reader sees it. The browser gives the tree that it shows: shadow
-// roots, open or closed, are in the place of their hosts, and slots have what is shown in them. The body of a frame follows
-// the element that shows it. An element of which nothing is seen, whatever hides it, is marked as hidden. What is no element or text is left out, and so are templates and what is for browsers without
+// A snapshot of the browser is converted to one HTML document as a reader sees it. The browser's
+// tree contains the visible content: shadow roots, open or closed, replace the content of their
+// hosts, and slots have the content shown in them. The body of a frame follows the element that
+// shows it. An element of which nothing is visible, for any reason, is marked as hidden. Nodes
+// other than elements and text are omitted, as are templates and elements for browsers without
 // scripts.
 
 // Types of nodes (DOM Living Standard, section 4.4).
@@ -26,17 +28,17 @@ const (
 // snapshotDocument is one document of a snapshot.
 type snapshotDocument struct {
 	nodes    *domsnapshot.NodeTreeSnapshot
-	text     []string     // of all strings of the snapshot
+	text     []string     // all strings of the snapshot
 	children [][]int      // by node
-	own      map[int]bool // nodes that the browser makes itself, such as the parts of an input field
+	own      map[int]bool // nodes that the browser itself creates, such as the parts of an input field
 	frames   map[int]int  // the document that a node shows
 	seen     seen
-	ad       bool     // a frame of advertisements
-	base     *url.URL // nil if URLs are left as they are
+	ad       bool     // an advertising frame
+	base     *url.URL // nil if URLs stay unchanged
 }
 
-// snapshotHTML writes the documents of a snapshot as one, of at most so many bytes. Asked is the URL that the first one
-// was asked for by; links are put at the end of its body.
+// snapshotHTML writes the documents of a snapshot as one, of at most most bytes. asked is the URL
+// requested for the first one; links are appended to its body.
 func snapshotHTML(documents []*domsnapshot.DocumentSnapshot, text []string, asked string, most int, links []string) ([]byte, error) {
 	if len(documents) == 0 {
 		return nil, fmt.Errorf("the browser has no document")
@@ -90,7 +92,7 @@ func newSnapshotDocument(d *domsnapshot.DocumentSnapshot, text []string, frame b
 	return s
 }
 
-// sameDocument reports whether two URLs differ in their fragments alone.
+// sameDocument reports whether two URLs differ at most in their fragments.
 func sameDocument(a, b string) bool {
 	a, _, _ = strings.Cut(a, "#")
 	b, _, _ = strings.Cut(b, "#")
@@ -110,30 +112,30 @@ func (d *snapshotDocument) element(n int) string {
 	return strings.ToLower(textOf(d.text, d.nodes.NodeName[n]))
 }
 
-// snapshotTree puts documents into each other.
+// snapshotTree merges documents into one tree.
 type snapshotTree struct {
 	documents []*snapshotDocument
-	moved     bool   // scripts have given the first document another URL
-	base      string // what its URLs are relative to
+	moved     bool   // scripts have changed the URL of the first document
+	base      string // its base URL
 	links     []string
 	most      int
 	size      int // bytes of names and texts so far
 }
 
-// maxSnapshotDepth bounds the depth of elements, since HTML parsers keep to 512 at most. What is in deeper ones is written
-// without their tags.
+// maxSnapshotDepth bounds the depth of elements, since HTML parsers allow at most 512. The content
+// of deeper elements is written without their tags.
 const maxSnapshotDepth = 400
 
-// leftOut are elements of which nothing is written.
+// leftOut are elements that are omitted.
 var leftOut = map[string]bool{"template": true, "noscript": true, "noembed": true, "noframes": true}
 
-// void are elements that have no end tag (HTML Living Standard, section 13.1.2).
+// void are elements without an end tag (HTML Living Standard, section 13.1.2).
 var void = map[string]bool{
 	"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true, "input": true,
 	"link": true, "meta": true, "source": true, "track": true, "wbr": true, "param": true, "keygen": true,
 }
 
-// node appends a node and what is in it.
+// node appends a node and its content.
 func (w *snapshotTree) node(to *html.Node, d *snapshotDocument, n, depth int) {
 	if w.size > w.most {
 		return
@@ -156,7 +158,7 @@ func (w *snapshotTree) nodes(to *html.Node, d *snapshotDocument, n, depth int) {
 	}
 }
 
-// text appends a text, unless it would end the script or style sheet that it is in.
+// text appends a text, unless it would end the script or style sheet that contains it.
 func (w *snapshotTree) text(to *html.Node, text string) {
 	if (to.Data == "script" || to.Data == "style" || to.Data == "xmp") && strings.Contains(strings.ToLower(text), "</"+to.Data) {
 		return
@@ -183,7 +185,7 @@ func (w *snapshotTree) element(to *html.Node, d *snapshotDocument, n, depth int)
 		w.size += len(` =""`) + len(a.Key) + len(a.Val)
 	}
 	to.AppendChild(e)
-	if name == "head" && d == w.documents[0] && w.moved { // the first base counts
+	if name == "head" && d == w.documents[0] && w.moved { // the first base element counts
 		e.AppendChild(&html.Node{Type: html.ElementNode, Data: "base", Attr: []html.Attribute{{Key: "href", Val: w.base}}})
 	}
 	if !void[name] && name != "iframe" && (name != "object" || d.frames[n] == 0) {
@@ -201,7 +203,7 @@ func (d *snapshotDocument) attributes(n int) (out []html.Attribute) {
 	all := d.nodes.Attributes[n]
 	for i := 0; i+1 < len(all); i += 2 {
 		key, value := textOf(d.text, all[i]), textOf(d.text, all[i+1])
-		if !strings.ContainsAny(key, " \t\n\f\r\"'>/=<") { // a script can name an attribute so, and a parser cannot
+		if !strings.ContainsAny(key, " \t\n\f\r\"'>/=<") { // scripts can create such a name, and parsers cannot
 			out = append(out, html.Attribute{Key: key, Val: d.absolute(key, value)})
 		}
 	}
@@ -215,7 +217,7 @@ func (w *snapshotTree) frame(to *html.Node, d *snapshotDocument, n, depth int) {
 		return
 	}
 	inner := w.documents[i]
-	w.documents[i] = &snapshotDocument{nodes: &domsnapshot.NodeTreeSnapshot{}} // written once
+	w.documents[i] = &snapshotDocument{nodes: &domsnapshot.NodeTreeSnapshot{}} // write it only once
 	if len(inner.children) == 0 || inner.ad {
 		return
 	}
@@ -227,7 +229,7 @@ func (w *snapshotTree) frame(to *html.Node, d *snapshotDocument, n, depth int) {
 	w.bodies(body, inner, 0, depth+1)
 }
 
-// bodies appends what is in the body of a document.
+// bodies appends the content of the body of a document.
 func (w *snapshotTree) bodies(to *html.Node, d *snapshotDocument, n, depth int) {
 	for _, c := range d.children[n] {
 		switch name := d.element(c); {
@@ -243,8 +245,8 @@ func (w *snapshotTree) bodies(to *html.Node, d *snapshotDocument, n, depth int) 
 // urlAttributes are attributes that hold a URL.
 var urlAttributes = map[string]bool{"href": true, "src": true, "action": true, "data": true, "poster": true, "cite": true, "longdesc": true, "formaction": true}
 
-// absolute returns the value of an attribute as it reads in the document of the page: in a frame, URLs are relative to
-// that of the frame.
+// absolute returns the value of an attribute for the document of the page: URLs in a frame are
+// relative to the frame's base.
 func (d *snapshotDocument) absolute(name, value string) string {
 	if d.base == nil || !urlAttributes[name] {
 		return value

@@ -9,17 +9,19 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A page is still when so many looks, so long apart, find the same text and links, and only few requests in progress.
+// A page is still if this many checks, at this interval, find the same text and links, and only few
+// requests in progress.
 const (
 	stillLooks    = 10
-	shellLooks    = 20 // of a page that looks like an empty shell, or is not read to its end
+	shellLooks    = 20 // for a page that looks like an empty shell, or is not completely parsed
 	stillInterval = 500 * time.Millisecond
 	fewRequests   = 4
 )
 
 var errStill = errors.New("requests of the page did not end; its text and links had not changed for 5s or more")
 
-// settleOrStill waits for the page as settle does. One that is still is taken, and marked as cut: pages poll without an end.
+// settleOrStill waits for the page like settle. It accepts a page that is still, and marks it as
+// cut: some pages poll endlessly.
 func (a pageActions) settleOrStill(ctx context.Context, until crawlspec.RenderUntil) error {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -33,8 +35,8 @@ func (a pageActions) settleOrStill(ctx context.Context, until crawlspec.RenderUn
 	return err
 }
 
-// watchStill cancels when the page is still. A document that is not read to its end is given up waiting for first: by a script or
-// style sheet that does not come.
+// watchStill cancels when the page is still. If the document is not completely parsed, it first
+// fails pending requests, since parsing may wait for a script or style sheet.
 func (a pageActions) watchStill(ctx context.Context, cancel context.CancelCauseFunc) {
 	last, same := amount{}, 0
 	for ; sleep.For(ctx, stillInterval) == nil; same++ {

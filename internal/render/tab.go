@@ -29,7 +29,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// tab is one of a browser, in a separate browser context, that shows pages of one crawl.
+// tab is a tab of a browser, in a separate browser context, that shows pages of one crawl.
 type tab struct {
 	browser *sharedBrowser
 	crawl   string // Job.Crawl of its pages
@@ -37,16 +37,16 @@ type tab struct {
 	target  target.ID
 	session *devtools.Session
 
-	shows       string               // the origin of the page that it shows, "" if that is blank
+	shows       string               // origin of the page that it shows, "" if that is blank
 	loggedIn    time.Time            // zero before the first login
 	sentSecrets atomic.Bool          // the visit has logged in
-	cookies     map[cookieKey]string // of the browser context, when they were last looked at
+	cookies     map[cookieKey]string // of the browser context, at the last check
 
 	mu    sync.Mutex
-	visit *visit // that is in progress, nil between two
+	visit *visit // visit in progress, or nil
 }
 
-// openTab opens a tab that reaches the web by a proxy alone.
+// openTab opens a tab that reaches the web only through a proxy.
 func openTab(ctx context.Context, b *sharedBrowser, proxy *pageproxy.Proxy, job *Job) (t *tab, err error) {
 	t = &tab{browser: b, crawl: job.Crawl}
 	whole := cdp.WithExecutor(ctx, b)
@@ -73,15 +73,15 @@ func openTab(ctx context.Context, b *sharedBrowser, proxy *pageproxy.Proxy, job 
 	return t, t.prepare(t.within(ctx), job)
 }
 
-// within returns a context in which commands are for this tab.
+// within returns a context for commands to this tab.
 func (t *tab) within(ctx context.Context) context.Context { return cdp.WithExecutor(ctx, t.session) }
 
-// action is a command without an answer.
+// action is a command without a result.
 type action interface {
 	Do(ctx context.Context) error
 }
 
-// prepare sets what holds for all pages of the tab.
+// prepare configures the tab for all its pages.
 func (t *tab) prepare(ctx context.Context, job *Job) error {
 	how := job.How
 	agent := emulation.SetUserAgentOverride(job.UserAgent)
@@ -102,7 +102,7 @@ func (t *tab) prepare(ctx context.Context, job *Job) error {
 	return err
 }
 
-// stayOpen has no script close the tab, or go back to what it showed before the page.
+// stayOpen prevents scripts from closing the tab, and from going back to a previous page.
 const stayOpen = `{
 	const go = History.prototype.go
 	History.prototype.go = function (n) { if (!n || (navigation.currentEntry?.index ?? 0) + n >= 0) go.call(this, n) }
@@ -111,7 +111,8 @@ const stayOpen = `{
 }
 `
 
-// pausedRequests are those that the browser asks about: documents, since a page may lead elsewhere, and what is blocked.
+// pausedRequests returns the requests that the browser asks about: documents, since a page may
+// navigate elsewhere, and blocked types.
 func pausedRequests(how *crawlspec.Render) []*fetch.RequestPattern {
 	all := []*fetch.RequestPattern{{ResourceType: network.ResourceTypeDocument}}
 	for _, name := range how.Block.Types {
@@ -124,14 +125,14 @@ func pausedRequests(how *crawlspec.Render) []*fetch.RequestPattern {
 	return all
 }
 
-// blockable are the types of what a page loads (crawlspec.BlockTypes).
+// blockable are the resource types of crawlspec.BlockTypes.
 var blockable = []network.ResourceType{
 	network.ResourceTypeStylesheet, network.ResourceTypeImage, network.ResourceTypeMedia, network.ResourceTypeFont, network.ResourceTypeScript,
 	network.ResourceTypeTextTrack, network.ResourceTypeXHR, network.ResourceTypeFetch, network.ResourceTypeEventSource,
 	network.ResourceTypeWebSocket, network.ResourceTypeManifest, network.ResourceTypePing, network.ResourceTypeOther,
 }
 
-// heard receives the events of the tab. It must not wait.
+// heard receives the events of the tab. It must not block.
 func (t *tab) heard(event any) {
 	t.mu.Lock()
 	v := t.visit
@@ -141,30 +142,30 @@ func (t *tab) heard(event any) {
 		return
 	}
 	switch e := event.(type) {
-	case *fetch.EventRequestPaused: // of a page that is shown no more
+	case *fetch.EventRequestPaused: // of a page that is no longer shown
 		go t.do(fetch.FailRequest(e.RequestID, network.ErrorReasonAborted))
 	case *page.EventJavascriptDialogOpening:
 		go t.do(page.HandleJavaScriptDialog(true))
 	}
 }
 
-// do runs a command without waiting for it: a page that is gone refuses it.
+// do runs a command and ignores its error: a page that is gone rejects it.
 func (t *tab) do(a action) {
 	ctx, cancel := context.WithTimeout(context.Background(), commandTime)
 	defer cancel()
 	_ = a.Do(t.within(ctx))
 }
 
-// use passes events to a visit; nil is none.
+// use passes events to a visit, or to none if v is nil.
 func (t *tab) use(v *visit) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.visit = v
 }
 
-// forget empties the page that the tab shows, and forgets what it has stored, but for the cache of the crawl. The page lives on,
-// without its timers, listeners and frames, until the next one is in its place: to show an empty page in between takes as long as
-// to show a light one.
+// forget empties the page that the tab shows and clears stored data, except the cache of the crawl.
+// The page lives on, without its timers, listeners and frames, until the next one replaces it:
+// showing an empty page in between takes as long as showing a light one.
 func (t *tab) forget(ctx context.Context) error {
 	if t.shows == "" {
 		return nil
@@ -190,17 +191,17 @@ func (t *tab) forget(ctx context.Context) error {
 	return storage.ClearCookies().WithBrowserContextID(t.context).Do(cdp.WithExecutor(ctx, t.browser))
 }
 
-// stopTimers stops the timers of a page: their numbers count up from 1.
+// stopTimers stops the timers of a page, which are numbered from 1.
 const stopTimers = `for (let id = Math.min(setTimeout(() => {}), 1e5); id > 0; id--) clearTimeout(id)`
 
-// forgetTime is how long a page may take to be emptied, and left.
+// forgetTime is how long emptying and leaving a page may take.
 const forgetTime = 2 * time.Second
 
-// storedTypes are what pages store beside cookies, local and session storage. To clear these alone takes 10 ms of CPU, and 30 ms to
-// clear "all".
+// storedTypes are the kinds of stored data other than cookies, local and session storage. Clearing
+// only these takes 10 ms of CPU, and clearing "all" 30 ms.
 const storedTypes = "indexeddb,cache_storage,service_workers,file_systems"
 
-// rest forgets and leaves the page, so that nothing of it is at work while the tab has nothing to show.
+// rest forgets and leaves the page, so that no part of it runs while the tab is idle.
 func (t *tab) rest(ctx context.Context) error {
 	if err := t.forget(ctx); err != nil || t.shows == "" {
 		return err
@@ -208,7 +209,7 @@ func (t *tab) rest(ctx context.Context) error {
 	return t.leavePage(ctx)
 }
 
-// leavePage shows an empty page. What pages have stored stays.
+// leavePage shows an empty page. Stored data stays.
 func (t *tab) leavePage(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, forgetTime)
 	defer cancel()
@@ -219,8 +220,8 @@ func (t *tab) leavePage(ctx context.Context) error {
 	return t.forgetHistory(t.within(ctx))
 }
 
-// leaveForRoute shows an empty page before one with a route: to another route of the document that the tab shows, the browser would
-// only scroll.
+// leaveForRoute shows an empty page before one with a route: for another route of the document that
+// the tab shows, the browser would only scroll.
 func (t *tab) leaveForRoute(ctx context.Context, job *Job) error {
 	if t.shows == "" || weburl.Route(job.Main.URL) == "" {
 		return nil
@@ -230,13 +231,15 @@ func (t *tab) leaveForRoute(ctx context.Context, job *Job) error {
 
 const emptyPage = "about:blank"
 
-// navigate has the tab lead to a URL. What the browser says of one that cannot be shown is failed.
+// navigate navigates the tab to a URL. failed is the browser's message for a URL that cannot be
+// shown.
 func (t *tab) navigate(ctx context.Context, url string) (failed string, err error) {
 	_, _, failed, _, err = page.Navigate(url).Do(t.within(ctx))
 	return failed, err
 }
 
-// forgetHistory clears where the tab has been. The browser refuses that for a moment while it leaves a page.
+// forgetHistory clears the history of the tab. The browser rejects that for a moment while it
+// leaves a page.
 func (t *tab) forgetHistory(ctx context.Context) error {
 	for {
 		err := page.ResetNavigationHistory().Do(ctx)
@@ -249,10 +252,11 @@ func (t *tab) forgetHistory(ctx context.Context) error {
 	}
 }
 
-// leaveTime is between looks whether a tab has left its page.
+// leaveTime is the interval between checks whether a tab has left its page.
 const leaveTime = 5 * time.Millisecond
 
-// evaluate runs a script in the page and returns whether what it yields is true. A promise is waited for.
+// evaluate runs a script in the page and returns whether its value, awaited if it is a promise, is
+// true.
 func (t *tab) evaluate(ctx context.Context, script string) (bool, error) {
 	value, exception, err := runtime.Evaluate("(async () => !!(" + script + "\n))()").WithAwaitPromise(true).WithReturnByValue(true).WithUserGesture(true).Do(t.within(ctx))
 	switch {
@@ -264,7 +268,7 @@ func (t *tab) evaluate(ctx context.Context, script string) (bool, error) {
 	return string(value.Value) == "true", nil
 }
 
-// close closes the tab with all that its pages have stored.
+// close closes the tab and clears all data that its pages have stored.
 func (t *tab) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commandTime)
 	defer cancel()

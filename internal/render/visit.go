@@ -36,27 +36,27 @@ type visit struct {
 	stop context.CancelCauseFunc
 
 	mu          sync.Mutex
-	frame       cdp.FrameID     // the main one
-	reached     map[string]bool // events of its life
-	changed     chan struct{}   // closed when one more is reached
-	loads       int             // of the document
-	settled     bool            // actions of the job are at work: where they lead is no redirect
-	ignored     string          // URL of the last navigation that was ignored
-	redirect    string          // where the page leads, "" if it stays
+	frame       cdp.FrameID     // main frame
+	reached     map[string]bool // lifecycle events
+	changed     chan struct{}   // closed at the next lifecycle event
+	loads       int             // loads of the document
+	settled     bool            // actions run, whose navigations are not redirects
+	ignored     string          // URL of the last ignored navigation
+	redirect    string          // URL that the page redirects to, "" if it stays
 	navigations int
-	leads       string // where the main frame begins to navigate to
-	leaving     bool   // and what becomes of that is not known yet
+	leads       string // URL that the main frame begins to navigate to
+	leaving     bool   // the result of that navigation is not known yet
 	dialogs     int
 	opened      []string           // URLs of windows, and of downloads that the page led to
-	errors      pageproxy.Problems // of scripts
+	errors      pageproxy.Problems // script errors
 
-	longScript bool // one was ended
+	longScript bool // a script was ended
 
 	scrolled  bool // lists may have had rows that are gone
-	loggingIn bool // it is no page, but the login before it: scripts may lead where they want
+	loggingIn bool // this is the login before a page: scripts may navigate anywhere
 }
 
-// Bounds of a visit.
+// Limits of a visit.
 const (
 	maxLoads       = 3               // of a document that reloads itself
 	maxDialogs     = 20              // of a page that opens one after the other
@@ -67,7 +67,7 @@ const (
 	snapTime       = 10 * time.Second
 )
 
-// errRedirected ends the wait for a page that leads elsewhere.
+// errRedirected ends the wait for a page that redirects.
 var errRedirected = errors.New("the page leads elsewhere")
 
 func (t *tab) newVisit(proxy *pageproxy.Proxy, job *Job) *visit {
@@ -77,7 +77,7 @@ func (t *tab) newVisit(proxy *pageproxy.Proxy, job *Job) *visit {
 	return v
 }
 
-// begin passes the events of the tab to the visit, until it ends.
+// begin passes the events of the tab to the visit, until end is called.
 func (v *visit) begin(ctx context.Context) (end func()) {
 	v.ctx, v.stop = context.WithCancelCause(ctx)
 	v.tab.use(v)
@@ -87,7 +87,7 @@ func (v *visit) begin(ctx context.Context) (end func()) {
 	}
 }
 
-// show shows the page, and returns what it has become.
+// show shows the page and returns the result.
 func (t *tab) show(ctx context.Context, proxy *pageproxy.Proxy, job *Job) (*Page, error) {
 	v := t.newVisit(proxy, job)
 	defer v.begin(ctx)()
@@ -114,7 +114,8 @@ func (t *tab) show(ctx context.Context, proxy *pageproxy.Proxy, job *Job) (*Page
 	return p, nil
 }
 
-// failure says why there is no page: the browser is gone, or the page does not answer.
+// failure returns the error for a page without a result: the browser has ended, or the page does
+// not answer.
 func (v *visit) failure(ctx context.Context, err error) error {
 	var known *Error
 	select {
@@ -133,7 +134,8 @@ func (v *visit) failure(ctx context.Context, err error) error {
 	return &Error{NoStart, "the browser does not show the page: " + err.Error()}
 }
 
-// complete opens the page, and waits until it is complete. When the time is over, the page is taken as it is.
+// complete opens the page, and waits until it is complete. When the time is over, the page is taken
+// in its current state.
 func (v *visit) complete(p *Page) error {
 	ctx, cancel := context.WithTimeoutCause(v.ctx, time.Duration(v.job.How.Timeout), errTimeout)
 	defer cancel()
@@ -155,7 +157,7 @@ func (v *visit) complete(p *Page) error {
 
 var errTimeout = errors.New("the time for the page is over")
 
-// open has the browser navigate to the page.
+// open makes the browser navigate to the page.
 func (v *visit) open(ctx context.Context) error {
 	failed, err := v.tab.navigate(ctx, v.job.Main.URL)
 	if err == nil && failed != "" {
@@ -164,13 +166,13 @@ func (v *visit) open(ctx context.Context) error {
 	return err
 }
 
-// Events of the life of a frame.
+// Lifecycle events of a frame.
 const (
 	eventDOM  = "DOMContentLoaded"
 	eventLoad = "load"
 )
 
-// wait waits until the page is complete, and has a session.
+// wait waits until the page is complete, and checks its session.
 func (a pageActions) wait(ctx context.Context) error {
 	if err := a.settleOrStill(ctx, a.job.How.Until); err != nil {
 		return err
@@ -183,7 +185,7 @@ func (a pageActions) wait(ctx context.Context) error {
 	return pageLogin{a.visit}.checkSession(ctx)
 }
 
-// waitFor waits for what a page is to have.
+// waitFor waits for the conditions of a RenderWait.
 func (v *visit) waitFor(ctx context.Context, w *crawlspec.RenderWait) error {
 	if w.Until != "" {
 		if err := v.settle(ctx, w.Until); err != nil {
@@ -214,10 +216,10 @@ func (v *visit) settle(ctx context.Context, until crawlspec.RenderUntil) error {
 	return v.idle(ctx, idleTime)
 }
 
-// pollTime is between looks whether something holds in a page.
+// pollTime is the interval between checks of a condition in a page.
 const pollTime = 50 * time.Millisecond
 
-// until waits until a script yields what is true. What it throws is as if it were false.
+// until waits until the value of a script is true. Exceptions count as false.
 func (v *visit) until(ctx context.Context, script string) error {
 	for {
 		ok, err := v.tab.evaluate(ctx, script)
@@ -230,7 +232,7 @@ func (v *visit) until(ctx context.Context, script string) error {
 	}
 }
 
-// await waits for an event of the life of the main frame.
+// await waits for a lifecycle event of the main frame.
 func (v *visit) await(ctx context.Context, name string) error {
 	for {
 		v.mu.Lock()
@@ -249,7 +251,7 @@ func (v *visit) await(ctx context.Context, name string) error {
 	}
 }
 
-// heard receives the events of the tab while the page is shown. It must not wait.
+// heard receives the events of the tab while the page is shown. It must not block.
 func (v *visit) heard(event any) {
 	switch e := event.(type) {
 	case *page.EventLifecycleEvent:
@@ -281,7 +283,7 @@ func (v *visit) heard(event any) {
 func (v *visit) lifecycle(e *page.EventLifecycleEvent) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if e.FrameID != v.frame || v.loads == 0 { // of the page before
+	if e.FrameID != v.frame || v.loads == 0 { // of the previous page
 		return
 	}
 	if e.Name == "init" {
@@ -289,26 +291,27 @@ func (v *visit) lifecycle(e *page.EventLifecycleEvent) {
 		v.proxy.InPlace()
 	}
 	if e.Name == eventDOM {
-		go v.tab.do(page.ResetNavigationHistory()) // so that no script goes back to the page before
+		go v.tab.do(page.ResetNavigationHistory()) // so that no script goes back to the previous page
 	}
 	v.reach(e.Name)
 }
 
-// navigates notes where the main frame begins to navigate to. A document that is asked for without that is a file for the
-// user to keep.
+// navigates records the URL that the main frame begins to navigate to. A request for a document
+// without that event is a download.
 func (v *visit) navigates(e *page.EventFrameStartedNavigating) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if e.FrameID == v.frame {
 		if v.leads, _, _ = strings.Cut(e.URL, "#"); e.NavigationType == page.FrameStartedNavigatingNavigationTypeHistoryDifferentDocument {
-			v.leads = "" // back to the page before
+			v.leads = "" // back to the previous page
 		}
 		v.leaving = e.NavigationType == page.FrameStartedNavigatingNavigationTypeDifferentDocument
 	}
 }
 
-// stopped notes that the main frame loads no further: also where the page has left for another program, and no event of its life
-// says so. The event of the page before, which was emptied, may come late, so the page is asked how far it has come.
+// stopped records that the main frame has stopped loading. That also happens if the page has opened
+// another program, without a lifecycle event. The event of the previous page, which was emptied,
+// may come late, so stopped asks the page for its state.
 func (v *visit) stopped(frame cdp.FrameID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -320,7 +323,8 @@ func (v *visit) stopped(frame cdp.FrameID) {
 	}
 }
 
-// askWhetherRead has the page loaded if its document has been read to the end, and nothing that it needs is still to come.
+// askWhetherRead marks the page as loaded if its document is completely parsed, and nothing that it
+// needs is pending.
 func (v *visit) askWhetherRead() {
 	ctx, cancel := context.WithTimeout(v.ctx, commandTime)
 	defer cancel()
@@ -336,7 +340,7 @@ func (v *visit) askWhetherRead() {
 	v.reach(eventDOM, eventLoad)
 }
 
-// reach notes events of the life of the main frame. It is called with the lock.
+// reach records lifecycle events of the main frame. The caller holds the lock.
 func (v *visit) reach(events ...string) {
 	for _, name := range events {
 		v.reached[name] = true
@@ -345,7 +349,7 @@ func (v *visit) reach(events ...string) {
 	v.changed = make(chan struct{})
 }
 
-// scriptError notes the first line of what a script has thrown, or written to the console as an error.
+// scriptError records the first line of an exception, or of an error on the console.
 func (v *visit) scriptError(url string, what ...*runtime.RemoteObject) {
 	words := make([]string, len(what))
 	for i, o := range what {
@@ -355,13 +359,13 @@ func (v *visit) scriptError(url string, what ...*runtime.RemoteObject) {
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.reached["init"] { // of the page before
+	if !v.reached["init"] { // of the previous page
 		return
 	}
 	v.errors.Add("script error: "+strings.Join(words, " "), url)
 }
 
-// opens notes a URL that the page leads to without leaving.
+// opens records a URL that the page leads to without leaving.
 func (v *visit) opens(url string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -384,8 +388,8 @@ func (v *visit) dialog() {
 	}
 }
 
-// paused decides on a request that the browser asks about: it may be for a document of the main frame, which another page
-// would be, for one of another frame, or blocked.
+// paused decides on a request that the browser asks about: for a document of the main frame, which
+// would be another page, for one of another frame, or of a blocked type.
 func (v *visit) paused(e *fetch.EventRequestPaused) {
 	if e.ResourceType != network.ResourceTypeDocument {
 		go v.tab.do(fetch.FailRequest(e.RequestID, network.ErrorReasonBlockedByClient))
@@ -403,7 +407,7 @@ func (v *visit) paused(e *fetch.EventRequestPaused) {
 	}
 }
 
-// isOwn reports whether the main frame asks for the document of the visit.
+// isOwn reports whether the main frame requests the document of the visit.
 func (v *visit) isOwn(r *network.Request) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -418,7 +422,7 @@ func (v *visit) isOwn(r *network.Request) bool {
 	return false
 }
 
-// screenshot takes a picture of the whole page.
+// screenshot takes a screenshot of the whole page.
 func (v *visit) screenshot(ctx context.Context, p *Page) error {
 	shot, err := page.CaptureScreenshot().WithCaptureBeyondViewport(true).Do(v.tab.within(ctx))
 	if err == nil {

@@ -1,4 +1,4 @@
-// Package activity counts what is in progress, and tells when nothing is.
+// Package activity counts operations in progress, and signals when there are none.
 package activity
 
 import (
@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// Activity counts what is in progress. It is safe for concurrent use.
+// Activity counts operations in progress. It is safe for concurrent use.
 type Activity struct {
 	mu      sync.Mutex
 	busy    int
-	quiet   time.Time     // since when nothing is
+	quiet   time.Time     // since when nothing is in progress
 	changed chan struct{} // closed at the next begin or end
 }
 
-// New returns one of which nothing is in progress.
+// New returns an Activity with nothing in progress.
 func New() *Activity { return &Activity{quiet: time.Now(), changed: make(chan struct{})} }
 
-// Begin counts something that begins.
+// Begin counts the start of an operation.
 func (a *Activity) Begin() { a.add(1) }
 
-// End counts the end of something that has begun.
+// End counts the end of an operation.
 func (a *Activity) End() { a.add(-1) }
 
 func (a *Activity) add(n int) {
@@ -34,14 +34,15 @@ func (a *Activity) add(n int) {
 	a.changed = make(chan struct{})
 }
 
-// Busy is how many are in progress.
+// Busy returns the number of operations in progress.
 func (a *Activity) Busy() int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.busy
 }
 
-// state returns since when nothing has been in progress; while something is, changed signals when to ask again.
+// state returns since when nothing has been in progress. If something is in progress, changed is
+// closed at the next change.
 func (a *Activity) state() (quiet time.Time, changed <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -51,7 +52,7 @@ func (a *Activity) state() (quiet time.Time, changed <-chan struct{}) {
 	return a.quiet, nil
 }
 
-// AwaitQuiet waits until nothing is in progress. It returns the cause of a context that ends before.
+// AwaitQuiet waits until nothing is in progress. If the context ends first, it returns its cause.
 func (a *Activity) AwaitQuiet(ctx context.Context) error {
 	for {
 		_, changed := a.state()
@@ -66,7 +67,7 @@ func (a *Activity) AwaitQuiet(ctx context.Context) error {
 	}
 }
 
-// QuietSince reports whether nothing has been in progress since a time.
+// QuietSince reports whether nothing has been in progress since t.
 func (a *Activity) QuietSince(t time.Time) bool {
 	quiet, changed := a.state()
 	return changed == nil && !quiet.After(t)

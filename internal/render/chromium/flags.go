@@ -2,8 +2,8 @@ package chromium
 
 import "strings"
 
-// flags returns the options of the browser. Flags that keep it quiet are those that Chromium's own tests and Puppeteer
-// start it with.
+// flags returns the options of the browser. The flags that suppress background activity are those
+// of Chromium's own tests and of Puppeteer.
 func (o *Options) flags(profile string) []string {
 	return append([]string{
 		"--headless=new", "--remote-debugging-pipe", "--user-data-dir=" + profile,
@@ -14,19 +14,20 @@ func (o *Options) flags(profile string) []string {
 		"--disable-search-engine-choice-screen", "--propagate-iph-for-testing", "--mute-audio", "--hide-scrollbars", "--disable-gpu", "--block-new-web-contents",
 		"--disable-dev-shm-usage", // /dev/shm has 64 MiB in a container
 		"--disable-prompt-on-repost", "--deny-permission-prompts", "--disable-hang-monitor",
-		// Tabs are never in front: their timers and frames must run all the same.
+		// Tabs are never in the foreground; their timers and frames must run nevertheless.
 		"--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding",
 		"--disable-features=" + strings.Join(offFeatures, ","), "--disable-site-isolation-trials",
 		"--js-flags=--max-old-space-size=" + scriptMegabytes,
 	}, o.network()...)
 }
 
-// scriptMegabytes bounds the memory of a page's scripts: one that wants more crashes, and no other page with it.
+// scriptMegabytes bounds the memory of a page's scripts: a page that needs more crashes, without
+// affecting others.
 const scriptMegabytes = "512"
 
-// offFeatures are what Chromium does of its own. Without site isolation, frames of other sites are in the process of
-// their page, so that a snapshot has them. Pages of different crawls still never share a process, since they are in
-// different browser contexts.
+// offFeatures are disabled features. Without site isolation, frames of other sites are in the
+// process of their page, so that a snapshot includes them. Pages of different crawls never share a
+// process, since they are in different browser contexts.
 var offFeatures = []string{
 	"IsolateOrigins", "site-per-process", "Translate", "OptimizationHints", "OptimizationGuideModelDownloading", "MediaRouter",
 	"DialMediaRouteProvider", "AcceptCHFrame", "AutofillServerCommunication", "CertificateTransparencyComponentUpdater", "InterestFeedContentSuggestions",
@@ -34,11 +35,12 @@ var offFeatures = []string{
 	"Prerender2", "SpareRendererForSitePerProcess", "BackForwardCache",
 }
 
-// network has everything go through the proxy of a browser context. Where a context has none, nothing answers.
+// network routes all traffic through the proxy of a browser context. Without such a proxy, nothing
+// answers.
 func (o *Options) network() []string {
 	return []string{
 		"--proxy-server=http://127.0.0.1:9", // the discard port (RFC 863): nothing listens there
-		"--proxy-bypass-list=<-loopback>",   // loopback addresses go through it too
+		"--proxy-bypass-list=<-loopback>",   // loopback addresses use the proxy too
 		"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 		"--disable-quic", "--dns-prefetch-disable",
 		"--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--webrtc-ip-handling-policy=disable_non_proxied_udp",

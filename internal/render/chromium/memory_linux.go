@@ -7,8 +7,8 @@ import (
 	"seine/internal/base/procfs"
 )
 
-// KillLargePages ends the processes of pages that have more than so many bytes of memory. Their pages crash, and no others. Linux
-// alone tells; elsewhere nothing is ended.
+// KillLargePages kills the processes of pages that use more than this many bytes of memory. Only
+// these pages crash. It works only on Linux; elsewhere it does nothing.
 func (b *Browser) KillLargePages(most int64) {
 	for _, pid := range procfs.InGroup(b.ID()) {
 		if procfs.Resident(pid) > most && slices.Contains(procfs.CommandLine(pid), "--type=renderer") {

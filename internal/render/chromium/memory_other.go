@@ -2,5 +2,5 @@
 
 package chromium
 
-// KillLargePages does nothing here.
+// KillLargePages does nothing on this system.
 func (b *Browser) KillLargePages(int64) {}

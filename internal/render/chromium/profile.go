@@ -10,7 +10,7 @@ import (
 	"seine/internal/base/filelock"
 )
 
-// profile is the folder of a browser, and the lock that says that it is in use.
+// profile is the directory of a browser, and the lock that marks it as in use.
 type profile struct {
 	dir  string
 	lock *os.File
@@ -19,11 +19,13 @@ type profile struct {
 const (
 	profilePrefix = "seine-browser-"
 	lockSuffix    = ".lock"
-	// maxProfilePath is how long the path of a profile may be: that of a socket has at most 107 bytes (unix(7)).
+	// maxProfilePath is the maximum length of a profile's path: the path of a socket has at most
+	// 107 bytes (unix(7)).
 	maxProfilePath = 107 - len("/org.chromium.Chromium.XXXXXX/SingletonSocket")
 )
 
-// newProfile makes a folder for a browser that runs as a user, and removes those whose processes were killed.
+// newProfile creates a directory for a browser that runs as this user, and removes those of killed
+// processes.
 func newProfile(parent string, as *user) (*profile, error) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -48,7 +50,7 @@ func newProfile(parent string, as *user) (*profile, error) {
 	return p, nil
 }
 
-// remove removes the folder. What the browser still writes as it ends may bring back a part of it.
+// remove removes the directory. A browser that is still ending may re-create a part of it.
 func (p *profile) remove() {
 	_ = os.RemoveAll(p.dir)
 	if p.lock != nil {
@@ -63,7 +65,7 @@ func removeStale(parent string) {
 	for _, name := range locks {
 		lock, err := filelock.Take(name)
 		if err != nil {
-			continue // it is in use, or another user's
+			continue // in use, or owned by another user
 		}
 		(&profile{strings.TrimSuffix(name, lockSuffix), lock}).remove()
 	}

@@ -19,16 +19,16 @@ import (
 	"seine/internal/render/devtools"
 )
 
-// Options are how a browser is started.
+// Options configure a browser.
 type Options struct {
 	Path string // of the executable (Find)
-	Dir  string // where its folder is made; "" is the system's folder for temporary files
-	SPKI string // the key whose certificates it believes (pageproxy.Identity)
-	// Heard receives the events of the browser as a whole; may be nil.
+	Dir  string // parent of its directory; "" is the system's directory for temporary files
+	SPKI string // hash of the key whose certificates it trusts (pageproxy.Identity)
+	// Heard receives the events of the browser itself; it may be nil.
 	Heard func(event any)
 }
 
-// Browser is a Chromium that runs.
+// Browser is a running Chromium.
 type Browser struct {
 	*devtools.Conn
 	cmd     *exec.Cmd
@@ -38,7 +38,8 @@ type Browser struct {
 	once    sync.Once
 }
 
-// startTime is how long a browser may take to answer first. On a busy machine with two cores it takes seconds.
+// startTime is how long a browser may take for its first response. On a busy machine with two cores
+// it takes seconds.
 const startTime = time.Minute
 
 // Start starts a browser, which runs until Close, or until it ends by itself (Done).
@@ -75,11 +76,11 @@ func (b *Browser) start(o *Options, as *user) error {
 	if err != nil {
 		return errors.Join(err, commandsRead.Close(), commands.Close())
 	}
-	b.cmd = exec.Command(o.Path, append(o.flags(b.profile.dir), "about:blank")...) //nolint:gosec // the path is the user's to choose
+	b.cmd = exec.Command(o.Path, append(o.flags(b.profile.dir), "about:blank")...) //nolint:gosec // the user chooses the path
 	b.cmd.Dir, b.cmd.Env = b.profile.dir, environment(b.profile.dir)
-	b.cmd.ExtraFiles = []*os.File{commandsRead, answersWrite} // descriptors 3 and 4, as --remote-debugging-pipe wants them
+	b.cmd.ExtraFiles = []*os.File{commandsRead, answersWrite} // descriptors 3 and 4, as required by --remote-debugging-pipe
 	b.cmd.Stderr = b.errors
-	b.cmd.WaitDelay = time.Second // its children have the pipe of its messages too
+	b.cmd.WaitDelay = time.Second // its child processes hold the pipe of its messages too
 	runAs(b.cmd, as)
 	err = childproc.Start(b.cmd)
 	_, _ = commandsRead.Close(), answersWrite.Close()
@@ -94,7 +95,7 @@ func (b *Browser) start(o *Options, as *user) error {
 	return nil
 }
 
-// environment is that of the browser, which needs none of this process's secrets.
+// environment returns the environment of the browser, without this process's secrets.
 func environment(home string) []string {
 	env := []string{"HOME=" + home, "TMPDIR=" + home, "XDG_CONFIG_HOME=" + home, "XDG_CACHE_HOME=" + home, "DBUS_SESSION_BUS_ADDRESS=disabled:"}
 	for _, name := range []string{"PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "FONTCONFIG_FILE"} {
@@ -105,13 +106,13 @@ func environment(home string) []string {
 	return env
 }
 
-// ID is the process ID of the browser.
+// ID returns the process ID of the browser.
 func (b *Browser) ID() int { return b.cmd.Process.Pid }
 
 // closeTime is how long a browser may take to end by itself.
 const closeTime = 2 * time.Second
 
-// Close ends the browser and all its processes, and removes its folder.
+// Close ends the browser and all its processes, and removes its directory.
 func (b *Browser) Close() {
 	b.once.Do(func() {
 		b.Conn.Close()
@@ -125,7 +126,7 @@ func (b *Browser) Close() {
 	})
 }
 
-// pipes are the two that a browser is spoken with.
+// pipes are the two pipes for communication with a browser.
 type pipes struct {
 	io.ReadCloser
 	commands io.WriteCloser
@@ -134,7 +135,7 @@ type pipes struct {
 func (p *pipes) Write(b []byte) (int, error) { return p.commands.Write(b) }
 func (p *pipes) Close() error                { return errors.Join(p.commands.Close(), p.ReadCloser.Close()) }
 
-// tail keeps the last that a browser has written to its standard error.
+// tail keeps the end of the browser's standard error.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -150,7 +151,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// said is the last that the browser wrote, to be added to an error.
+// said returns the last output of the browser, for an error message.
 func (t *tail) said() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

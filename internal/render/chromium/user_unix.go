@@ -8,14 +8,14 @@ import (
 	"syscall"
 )
 
-// user is who a browser runs as.
+// user is the user that a browser runs as.
 type user struct{ uid, gid int }
 
-// nobody is the user without rights of most systems.
+// nobody is the unprivileged user of most systems.
 const nobody = 65534
 
-// otherUser returns who a browser is to run as: nil is this process's user. Root runs it as nobody, since a page that
-// breaks out of the sandbox would own the machine otherwise.
+// otherUser returns the user that a browser should run as; nil is this process's user. Root runs it
+// as nobody, since a page that breaks out of the sandbox would otherwise own the machine.
 func otherUser() *user {
 	if os.Geteuid() != 0 {
 		return nil
@@ -23,7 +23,8 @@ func otherUser() *user {
 	return &user{nobody, nobody}
 }
 
-// runAs has a command run as a user, in a process group of its own, so that all that it starts can be ended.
+// runAs makes a command run as a user, in a separate process group, so that all its processes can
+// be killed.
 func runAs(cmd *exec.Cmd, as *user) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if as != nil {
@@ -31,5 +32,5 @@ func runAs(cmd *exec.Cmd, as *user) {
 	}
 }
 
-// killGroup ends a command and all that it has started.
+// killGroup kills a command and all processes that it has started.
 func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

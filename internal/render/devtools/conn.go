@@ -16,15 +16,15 @@ import (
 	basejson "seine/internal/base/jsontext"
 )
 
-// ErrClosed is the end of commands whose browser is gone.
+// ErrClosed is the error of commands whose browser has ended.
 var ErrClosed = errors.New("the browser has closed its connection")
 
-// MaxMessage bounds one message of the browser, in bytes: the snapshot of a document of a million nodes takes less. A
-// longer one closes the connection.
+// MaxMessage bounds one message of the browser, in bytes: the snapshot of a document of a million
+// nodes takes less. A longer message closes the connection.
 const MaxMessage = 512 << 20
 
-// Conn is the connection with a browser. It runs the commands that are for the browser as a whole. It is safe for
-// concurrent use.
+// Conn is the connection to a browser. It runs the commands that are for the browser itself. It is
+// safe for concurrent use.
 type Conn struct {
 	root  Session
 	pipe  io.ReadWriteCloser
@@ -38,8 +38,8 @@ type Conn struct {
 	err      error // once closed
 }
 
-// Open speaks over a pipe until it ends, or Close. The function heard receives the events that are of no session; it
-// may be nil.
+// Open communicates over a pipe until the pipe ends, or until Close. heard, if not nil, receives
+// the events without a session.
 func Open(pipe io.ReadWriteCloser, heard func(event any)) *Conn {
 	c := &Conn{pipe: pipe, done: make(chan struct{}), calls: make(map[int64]chan<- cdproto.Message), sessions: make(map[target.SessionID]*Session)}
 	c.root = Session{conn: c, heard: heard}
@@ -50,19 +50,19 @@ func Open(pipe io.ReadWriteCloser, heard func(event any)) *Conn {
 // Done is closed when the browser has closed the connection.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Close closes the connection, upon which the browser ends. It waits for the reader.
+// Close closes the connection, which makes the browser end. It waits for the reader.
 func (c *Conn) Close() {
 	_ = c.pipe.Close()
 	<-c.done
 }
 
-// Execute runs a command for the browser as a whole: Conn is a cdp.Executor.
+// Execute runs a command for the browser itself: Conn is a cdp.Executor.
 func (c *Conn) Execute(ctx context.Context, method string, params, res any) error {
 	return c.root.Execute(ctx, method, params, res)
 }
 
-// Attach opens a session with a target. heard receives its events, one after the other; it must not wait for a
-// command, which would never be answered.
+// Attach opens a session with a target. heard receives its events, one after the other. It must not
+// wait for a command, since that would never be answered.
 func (c *Conn) Attach(ctx context.Context, id target.ID, heard func(event any)) (*Session, error) {
 	session, err := target.AttachToTarget(id).WithFlatten(true).Do(cdp.WithExecutor(ctx, c))
 	if err != nil {
@@ -75,7 +75,7 @@ func (c *Conn) Attach(ctx context.Context, id target.ID, heard func(event any)) 
 	return s, nil
 }
 
-// read hears the browser until the pipe ends.
+// read reads messages of the browser until the pipe ends.
 func (c *Conn) read() {
 	in := bufio.NewReaderSize(c.pipe, 64<<10)
 	for {
@@ -88,7 +88,7 @@ func (c *Conn) read() {
 	}
 }
 
-// readMessage reads up to the next NUL.
+// readMessage reads up to the next NUL byte.
 func readMessage(in *bufio.Reader) (text []byte, err error) {
 	for {
 		part, err := in.ReadSlice(0)
@@ -105,11 +105,11 @@ func readMessage(in *bufio.Reader) (text []byte, err error) {
 	}
 }
 
-// take gives a message to the command that waits for it.
+// take passes a message to the command that waits for it.
 func (c *Conn) take(text []byte) {
 	var m cdproto.Message
 	if basejson.Unmarshal(text, &m) != nil {
-		return // of a newer protocol: the command of an unknown answer ends with its context
+		return // of a newer protocol: a command without a known response ends with its context
 	}
 	c.mu.Lock()
 	answer, s := c.calls[m.ID], c.sessions[m.SessionID]
@@ -126,7 +126,7 @@ func (c *Conn) take(text []byte) {
 	}
 }
 
-// closed ends all that wait.
+// closed ends all waiting commands.
 func (c *Conn) closed(err error) {
 	_ = c.pipe.Close()
 	c.mu.Lock()
@@ -135,7 +135,7 @@ func (c *Conn) closed(err error) {
 	close(c.done)
 }
 
-// call sends a command and returns the channel that its answer comes by.
+// call sends a command and returns the channel of its response.
 func (c *Conn) call(m cdproto.Message) (answer <-chan cdproto.Message, forget func(), err error) {
 	come := make(chan cdproto.Message, 1)
 	c.mu.Lock()

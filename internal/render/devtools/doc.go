@@ -1,9 +1,11 @@
-// Package devtools speaks the Chrome DevTools Protocol with a browser over a pipe.
+// Package devtools implements the Chrome DevTools Protocol over a pipe.
 //
-// It consumes what the browser writes, and emits commands: Conn is the connection, of the browser as a whole, and
-// Session one of its targets, such as a tab. Both run the typed commands of cdproto. A pipe, unlike a port, cannot be
-// found by a page or by another user of the machine, and the browser ends when the other end is closed.
-// Messages are JSON, each with a NUL behind it (content/browser/devtools/devtools_pipe_handler.cc in Chromium).
+// Conn is the connection to a browser, and Session is one of its targets, such as a tab. Both run
+// the typed commands of cdproto and pass on events. Unlike a port, a pipe cannot be found by a page
+// or by another user of the machine, and the browser ends when the other end is closed. Messages
+// are JSON, each followed by a NUL byte (content/browser/devtools/devtools_pipe_handler.cc in
+// Chromium).
 //
-// It guarantees that each command returns: with its answer, when its context is done, or with ErrClosed.
+// Each command is guaranteed to return: with its response, when its context is done, or with
+// ErrClosed.
 package devtools

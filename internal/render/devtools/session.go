@@ -11,14 +11,16 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// Session is a target of the browser, such as a tab, that takes commands. It is safe for concurrent use.
+// Session is a target of the browser, such as a tab, that accepts commands. It is safe for
+// concurrent use.
 type Session struct {
 	conn  *Conn
 	id    target.SessionID
 	heard func(event any)
 }
 
-// Execute runs a command of cdproto: Session is a cdp.Executor. It wraps a *cdproto.Error if the browser refuses.
+// Execute runs a command of cdproto: Session is a cdp.Executor. Its error wraps a *cdproto.Error if
+// the browser rejects the command.
 func (s *Session) Execute(ctx context.Context, method string, params, res any) error {
 	m := cdproto.Message{SessionID: s.id, Method: cdproto.MethodType(method)}
 	if params != nil {
@@ -43,7 +45,7 @@ func (s *Session) Execute(ctx context.Context, method string, params, res any) e
 	}
 }
 
-// read reads the answer to a command.
+// read decodes the response to a command.
 func read(m *cdproto.Message, method string, res any) error {
 	switch {
 	case m.Error != nil:
@@ -57,14 +59,14 @@ func read(m *cdproto.Message, method string, res any) error {
 	return nil
 }
 
-// Detach forgets a session, whose events are heard no more.
+// Detach removes a session, whose events are then ignored.
 func (s *Session) Detach() {
 	s.conn.mu.Lock()
 	defer s.conn.mu.Unlock()
 	delete(s.conn.sessions, s.id)
 }
 
-// hear passes on an event. An unknown one is left out.
+// hear passes on an event. It ignores unknown events.
 func (s *Session) hear(m *cdproto.Message) {
 	if s.heard == nil {
 		return
