@@ -38,6 +38,5 @@
 // # Limits
 //
 // A request whose path has a stray percent sign ("/100%") is answered with 400 by net/http, which
-// cannot parse it; if it is for the page,
-// [Totals] has Main 0. Other spellings pass unchanged.
+// cannot parse it; if it is for the page, [Totals] has Main 0. Other spellings pass unchanged.
 package pageproxy
