@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// fakeLog is a log in memory, whose entries have fakeFiles objects each: more than a
-// manifest keeps in memory.
+// fakeLog is a log in memory, whose entries have fakeFiles objects each: more than a manifest keeps
+// in memory.
 type fakeLog struct {
 	entries int
-	unread  map[uint64]error // why an entry cannot be read
+	unread  map[uint64]error // error of reading an entry
 }
 
 const fakeFiles = 2000
@@ -43,8 +43,8 @@ func (l *fakeLog) Read(r Ref) (*Commit, error) {
 
 func (*fakeLog) Open(File) (io.ReadCloser, error) { return nil, os.ErrNotExist }
 
-// After a moment without room on the disk, or one in which the log could not be read,
-// a manifest has every file that was committed.
+// After a temporarily full disk, or a temporarily unreadable log, a manifest has every committed
+// file.
 func TestManifestHasEveryFileAfterAFullDisk(t *testing.T) {
 	log := &fakeLog{entries: 5, unread: map[uint64]error{4: errors.New("I/O error")}}
 	m, err := NewManifests(log, "default", t.TempDir())

@@ -61,7 +61,7 @@ func TestKey(t *testing.T) {
 	}
 }
 
-// Another value has another name, however long both are.
+// Different values have different names, however long both are.
 func TestKeyOfLongValues(t *testing.T) {
 	k, err := ParseKey("{key}.json")
 	if err != nil {
@@ -105,8 +105,8 @@ func TestKeyRefusals(t *testing.T) {
 	}
 }
 
-// Whatever a field holds, the path stays below the output, in as many folders
-// as the template has, none of which is Seine's.
+// For any field value, the path is below the output, with as many folders as the template has, none
+// of which is Seine's.
 func FuzzKey(f *testing.F) {
 	for _, s := range []string{"a", "..", "/", "_commits", "\xff\xfe", "CON", "part-003-20261121T010203Z-000000000042.json", "é", "%2F"} {
 		f.Add(s)

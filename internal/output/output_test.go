@@ -73,7 +73,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// An index is a file without records, beside one of the same commit that has some.
+// An index is a file without records, for a file of the same commit that has records.
 func TestIndexOfAFile(t *testing.T) {
 	sum := strings.Repeat("0", 64)
 	chunk := File{Path: "c/a.warc.gz", Crawl: "c", Records: 1, SHA256: sum}

@@ -54,7 +54,7 @@ func TestPathsOfURLs(t *testing.T) {
 }
 
 func TestPathsOfURLsNeverMeet(t *testing.T) {
-	paths := make(map[string]string) // lower-case, with the URL
+	paths := make(map[string]string) // URLs by lower-case path
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"a", "A", "index", ".md", "/", "//", "?", "~", "%3F", "%25", "%2F", "_", ".", "=1", "con", strings.Repeat("x", 130)})
 		u := "https://a.example/" + strings.ReplaceAll(strings.Join(rapid.SliceOfN(part, 0, 6).Draw(t, "parts"), ""), "/.", "/b.")

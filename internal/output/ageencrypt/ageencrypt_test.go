@@ -30,7 +30,7 @@ func file(t *testing.T, text string) string {
 	return f
 }
 
-// keys returns pairs of recipient and identity.
+// keys returns pairs of recipient and identity, by kind.
 func keys(t *testing.T) map[string][2]string {
 	t.Helper()
 	x, err := age.GenerateX25519Identity()
@@ -67,7 +67,7 @@ func seal(t *testing.T, text string, recipients ...string) []byte {
 	return out.Bytes()
 }
 
-// Each recipient reads what was encrypted for all, whichever way it was named.
+// Each recipient can decrypt a file for several recipients, however they were named.
 func TestRoundTrip(t *testing.T) {
 	all := keys(t)
 	text := strings.Repeat("some text\n", 20000)

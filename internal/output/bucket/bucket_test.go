@@ -33,7 +33,7 @@ import (
 	"seine/internal/testing/s3server"
 )
 
-// place is a place of its own on a test server.
+// place is a separate destination on a test server.
 type place struct {
 	out string
 	opt Options
@@ -44,12 +44,12 @@ func start(t testing.TB) place {
 	return place{server.Out(), Options{Endpoint: server.Endpoint(), PathStyle: true}}
 }
 
-// openAs opens the place for the writer called name.
+// openAs opens the destination for the named writer.
 func (p place) openAs(t testing.TB, name string) (*Sink, error) {
 	return Open(p.out, name, t.TempDir(), p.opt, slog.New(slog.DiscardHandler), nil)
 }
 
-// open opens the place, whose listings come one key at a time.
+// open opens the destination with listings of one key per page.
 func (p place) open(t testing.TB) *Sink {
 	t.Helper()
 	s, err := p.openAs(t, "default")
@@ -107,8 +107,8 @@ func TestOtherWriter(t *testing.T) {
 	}
 }
 
-// A service that cannot keep two writers apart is refused, whether it says so or
-// takes no notice of the condition.
+// A service without working conditional writes is rejected, whether it reports that or ignores the
+// condition.
 func TestWithoutConditions(t *testing.T) {
 	for name, status := range map[string]int{"ignored": http.StatusOK, "refused": http.StatusNotImplemented} {
 		t.Run(name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestWithoutConditions(t *testing.T) {
 	}
 }
 
-// A service that does not answer, or is in trouble itself, is told from one that refuses.
+// An unavailable or failing service is distinguished from one that rejects requests.
 func TestServiceThatIsAwayIsTold(t *testing.T) {
 	answer := func(status int, code string) error {
 		return &awshttp.ResponseError{ResponseError: &smithyhttp.ResponseError{
@@ -199,8 +199,7 @@ func commitOne(t testing.TB, p output.Partition, first uint64, text string) {
 	check(t, err)
 }
 
-// texts returns the committed chunks, having verified them, and checks that
-// there are no others.
+// texts verifies the output and returns its committed chunks. It fails if there are others.
 func (p place) texts(t testing.TB) []string {
 	t.Helper()
 	o := p.output(t)
@@ -234,8 +233,8 @@ func wantTexts(t testing.TB, at place, want ...string) {
 	}
 }
 
-// An owner was frozen after it sent its chunk, and thaws when the next one is at
-// work: the first of them to store the entry is the one that counts.
+// An owner is frozen after it has sent its chunk, and resumes while the next owner is at work: only
+// the first of them to store the entry commits.
 func TestFrozenOwner(t *testing.T) {
 	server := s3server.Start(t)
 	at := func() place { return place{server.Out(), Options{Endpoint: server.Endpoint(), PathStyle: true}} }
@@ -279,7 +278,7 @@ func TestFrozenOwner(t *testing.T) {
 		s := at.open(t)
 		p := openOne(t, s)
 		entry := entryOf(1, makeChunk(t, p, 1, "one"))
-		for range 2 { // as after an answer that was lost
+		for range 2 { // as after a lost response
 			_, err := p.Commit(entry)
 			check(t, err)
 		}
@@ -287,8 +286,7 @@ func TestFrozenOwner(t *testing.T) {
 	})
 }
 
-// A key that is in use is not replaced, and what has it is removed when no entry
-// can name it any more.
+// A key in use is not replaced, and its chunk is removed once no entry can name it.
 func TestLeftovers(t *testing.T) {
 	at := start(t)
 	s := at.open(t)
@@ -306,7 +304,7 @@ func TestLeftovers(t *testing.T) {
 	stay := []string{
 		chunk(11, created.AddDate(-1, 0, 0), "crawl"), chunk(500, created, "crawl"),
 		s.prefix + "crawl/notes.txt", s.prefix + "_mine/" + path.Base(next),
-		s.prefix + "another/_commits/archive/writer", s.prefix + "another/crawl/" + path.Base(next), // of the output that this folder is
+		s.prefix + "another/_commits/archive/writer", s.prefix + "another/crawl/" + path.Base(next), // of the output in this folder
 	}
 	for _, key := range append(slices.Clone(gone), stay...) {
 		put(key)
@@ -344,8 +342,7 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
-// A large chunk is sent in parts; an upload that was cut off is ended by the
-// next owner.
+// A large chunk is sent in parts. The next owner aborts an upload that was interrupted.
 func TestInParts(t *testing.T) {
 	at := start(t)
 	s := at.open(t)
@@ -377,7 +374,7 @@ func TestInParts(t *testing.T) {
 	if n := uploads(); n != 0 {
 		t.Errorf("%d uploads are still there", n)
 	}
-	// The condition holds for objects in parts, too.
+	// The condition applies to objects in parts, too.
 	file, err := os.Create(filepath.Join(t.TempDir(), "large"))
 	check(t, err)
 	defer file.Close()
@@ -386,7 +383,7 @@ func TestInParts(t *testing.T) {
 	wantTaken(t, s.client.sendNew(s.prefix+f.Path, file, f.Bytes, nil))
 }
 
-// Of owners that store an entry in one slot at the same moment, one succeeds.
+// Of several owners that store an entry in one slot at the same moment, exactly one succeeds.
 func TestOneTakesTheSlot(t *testing.T) {
 	at := start(t)
 	s := at.open(t)
@@ -414,8 +411,8 @@ func TestOneTakesTheSlot(t *testing.T) {
 	}
 }
 
-// The first answer to every request that changes something is lost. What it has
-// done is found, and counts once.
+// The first response to every modifying request is lost. The effect of the request is detected, and
+// counts once.
 func TestLostAnswers(t *testing.T) {
 	at := start(t)
 	direct := at

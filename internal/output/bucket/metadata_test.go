@@ -11,7 +11,7 @@ import (
 	"seine/internal/output"
 )
 
-// told is what the service says of an object.
+// told returns the service's metadata of an object.
 func (s *Sink) told(t testing.TB, path string) *s3.HeadObjectOutput {
 	t.Helper()
 	out, err := s.client.api.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &s.client.bucket, Key: aws.String(s.prefix + path)})
@@ -22,11 +22,11 @@ func (s *Sink) told(t testing.TB, path string) *s3.HeadObjectOutput {
 	return out
 }
 
-// All that is stored says what it is, by its name or by the record.
+// All stored objects have a media type, derived from the name or the record.
 func TestObjectsHaveTheirMediaType(t *testing.T) {
 	at := start(t)
 	s := at.open(t)
-	s.client.partsFrom = 1 << 10 // a chunk of more is sent in parts
+	s.client.partsFrom = 1 << 10 // a larger chunk is sent in parts
 	p := openOne(t, s)
 	for i, tt := range []struct{ ext, want, content string }{
 		{"jsonl", "application/x-ndjson", "{}"}, {"jsonl.gz", "application/gzip", "x"}, {"jsonl.zst", "application/zstd", strings.Repeat("x", 2<<10)},
@@ -53,7 +53,7 @@ func TestObjectsHaveTheirMediaType(t *testing.T) {
 	}
 }
 
-// Objects say of which URL they are, as far as a header can.
+// Objects have the URL of their page in their metadata, if it fits a header.
 func TestObjectsSayTheirURL(t *testing.T) {
 	at := start(t)
 	s := at.open(t)
@@ -61,7 +61,7 @@ func TestObjectsSayTheirURL(t *testing.T) {
 	for i, tt := range []struct{ url, want string }{
 		{"https://a.example/caf%C3%A9?q=1&r=%20", "https://a.example/caf%C3%A9?q=1&r=%20"}, {long, long}, {"", ""},
 		{"https://b.example/caf\u00e9 \r\nx: y\x00", "https://b.example/caf%C3%A9%20%0D%0Ax:%20y%00"},
-		{long + strings.Repeat("y", 1<<10), ""}, // more than an object may have
+		{long + strings.Repeat("y", 1<<10), ""}, // exceeds the limit of an object
 	} {
 		o, err := openOne(t, s).(output.ObjectPartition).Objects(nameOf(uint64(i + 1)))
 		check(t, err)

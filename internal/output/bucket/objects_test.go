@@ -14,8 +14,8 @@ import (
 	"seine/internal/testing/outputtest"
 )
 
-// put makes objects of the commit that begins at first, each given as
-// "path sequence content", and sends none.
+// put prepares objects of the commit that begins at first, each given as "path sequence content",
+// without sending them.
 func put(t testing.TB, p output.Partition, first uint64, texts ...string) output.Objects {
 	t.Helper()
 	o, err := p.(output.ObjectPartition).Objects(nameOf(first))
@@ -54,8 +54,8 @@ func (p place) wantObject(t testing.TB, path, want string) {
 	}
 }
 
-// Objects are replaced by those of later messages, whoever sends them and when;
-// what is there of the same message is named as it is.
+// Objects are replaced only by those of later messages, whoever sends them and when. An existing
+// object of the same message is kept and named by the entry.
 func TestObjectsOnlyMoveOn(t *testing.T) {
 	at := start(t)
 	s := at.open(t)
@@ -67,14 +67,14 @@ func TestObjectsOnlyMoveOn(t *testing.T) {
 	if len(first) != 1 || len(second) != 2 {
 		t.Fatalf("sent %v and %v", first, second)
 	}
-	late := finish(t, old) // the one that was frozen goes on
+	late := finish(t, old) // the frozen owner resumes
 	if len(late) != 1 || late[0].Path != "x/two.json" {
 		t.Errorf("the frozen owner has sent %v", late)
 	}
 	at.wantObject(t, "x/one.json", "new")
 	at.wantObject(t, "x/two.json", "two-again")
 
-	// As after a crash: made again, and in other bytes, which encryption gives.
+	// As after a crash: the same objects with other bytes, as from encryption.
 	again := finish(t, put(t, openOne(t, s), 6, "x/one.json 9 other-bytes"))
 	at.wantObject(t, "x/one.json", "new")
 	if len(again) != 1 || again[0].SHA256 != second[0].SHA256 || again[0].Bytes != 3 {
@@ -93,8 +93,8 @@ func TestObjectsOnlyMoveOn(t *testing.T) {
 	at.wantObject(t, "x/one.json", "of another life")
 }
 
-// A request of a frozen owner that arrives when the next owner has replaced the
-// object that it looked at changes nothing.
+// A request of a frozen owner that arrives after the next owner has replaced the object changes
+// nothing.
 func TestObjectSentLate(t *testing.T) {
 	at := start(t)
 	finish(t, put(t, openOne(t, at.open(t)), 1, "x/one.json 1 first"))
@@ -128,8 +128,7 @@ func TestObjectSentLate(t *testing.T) {
 	at.wantObject(t, "x/one.json", "newest")
 }
 
-// An owner that finds its slot taken removes no object: the entry that is there
-// may name it.
+// An owner that finds its slot taken removes no objects: the existing entry may name them.
 func TestTakenSlotKeepsObjects(t *testing.T) {
 	at := start(t)
 	s := at.open(t)

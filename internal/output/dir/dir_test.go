@@ -13,8 +13,8 @@ import (
 	"seine/internal/output"
 )
 
-// A directory is a name, not a pattern: one with brackets is written in as any other,
-// and what a probe of a killed process left there is removed.
+// Special characters of patterns in the directory's name have no effect. Leftovers of a killed
+// process's probe are removed.
 func TestDirectoryWithSignsOfPatterns(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"b[", "b[a]", `b\`, "b*?", "b{a,b}"} {
@@ -46,8 +46,8 @@ func TestDirectoryWithSignsOfPatterns(t *testing.T) {
 	}
 }
 
-// A folder that cannot be read is told, and the others are listed. Its path is too long for the system, which holds for
-// root as well.
+// An unreadable folder is reported, and the others are listed. Its path is too long for the system,
+// which also fails for root.
 func TestFilesTellsOfFoldersThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
@@ -78,8 +78,8 @@ func TestFilesTellsOfFoldersThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A process that is killed while it gives the place a name leaves a file, which goes with
-// the next process that asks for the name.
+// A process that is killed while it stores the ID leaves a file, which the next process that needs
+// the ID removes.
 func TestNameOfAPlaceLeavesNothing(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()

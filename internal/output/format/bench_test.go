@@ -20,7 +20,7 @@ import (
 
 const benchRecords = 3000
 
-// pageRow is the record of a page as parquet-go writes structs, in columns as ours.
+// pageRow is a page record for parquet-go's struct writer, with the same columns as ours.
 type pageRow struct {
 	URL         *string    `parquet:"url,optional,plain"`
 	Status      *int64     `parquet:"status,optional"`
@@ -54,7 +54,7 @@ func pageRows(records []*messages.Record) []pageRow {
 	return rows
 }
 
-// product is a small record, as rules make them.
+// product is a small record, as made by rules.
 type product struct {
 	Kind      *string    `json:"kind" parquet:"kind,optional,plain"`
 	URL       *string    `json:"url" parquet:"url,optional,plain"`
@@ -88,8 +88,8 @@ func products(n int) (rows []product, lines []*Record) {
 	return rows, lines
 }
 
-// BenchmarkParquet writes records beside parquet-go, which has them as structs
-// already: the ratio is our speed by its.
+// BenchmarkParquet compares our encoder with parquet-go, which gets the records as structs. The
+// ratio is our speed divided by its speed.
 func BenchmarkParquet(b *testing.B) {
 	b.Run("pages", func(b *testing.B) {
 		records, lines := pages(benchRecords)
@@ -110,8 +110,7 @@ func bareParquet[T any](w io.Writer, rows []T) error {
 	return out.Close()
 }
 
-// BenchmarkJSONLines does the same for jsonl.zst, beside the compressor alone, as it
-// is by default.
+// BenchmarkJSONLines compares jsonl.zst with the compressor alone, with its default settings.
 func BenchmarkJSONLines(b *testing.B) {
 	_, lines := pages(benchRecords)
 	beside(b, lines, newFormat(b, "jsonl.zst", Options{}), func(w io.Writer) error {
@@ -127,7 +126,7 @@ func BenchmarkJSONLines(b *testing.B) {
 	})
 }
 
-// BenchmarkCSV does the same for csv, beside encoding/csv with the fields as texts.
+// BenchmarkCSV compares csv with encoding/csv, which gets the fields as texts.
 func BenchmarkCSV(b *testing.B) {
 	records, lines := pages(benchRecords)
 	beside(b, lines, newFormat(b, "csv", ofPages()), func(w io.Writer) error {
@@ -143,8 +142,8 @@ func BenchmarkCSV(b *testing.B) {
 	})
 }
 
-// beside measures a format and a bare encoder in turns, by the time of the
-// processor: others use this machine too.
+// beside measures a format and a bare encoder in turns, in processor time, since other processes
+// use the machine too.
 func beside(b *testing.B, lines []*Record, f Format, bare func(io.Writer) error) {
 	var ours, theirs time.Duration
 	var size, bareSize counter
@@ -176,8 +175,8 @@ func beside(b *testing.B, lines []*Record, f Format, bare func(io.Writer) error)
 	b.ReportMetric(float64(bareSize)/float64(raw), "bare-size")
 }
 
-// BenchmarkOpenChunks says what an open chunk holds, at its most: just before a row
-// group is written.
+// BenchmarkOpenChunks reports the maximum memory of an open chunk: just before a row group is
+// written.
 func BenchmarkOpenChunks(b *testing.B) {
 	_, lines := pages(1000)
 	const chunks = 16
@@ -220,7 +219,7 @@ func BenchmarkOpenChunks(b *testing.B) {
 	}
 }
 
-// BenchmarkReadRow says what it costs to find the columns in a record.
+// BenchmarkReadRow measures splitting a record into columns.
 func BenchmarkReadRow(b *testing.B) {
 	_, ofPages := pages(500)
 	_, ofProducts := products(5000)

@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-// everyType are columns of each type, named by it.
+// everyType has a column of each type, named after it.
 var everyType = []Column{
 	{"text", Text, false}, {"integer", Integer, false}, {"number", Number, false}, {"bool", Bool, false},
 	{"time", Time, false}, {"json", JSON, false}, {"texts", Text, true}, {"integers", Integer, true},
 	{"numbers", Number, true}, {"bools", Bool, true}, {"times", Time, true},
 }
 
-// tabular are the formats with columns, and how a chunk of them is read.
+// tabular are the formats with columns, with a decoder for each.
 var tabular = map[string]func(testing.TB, []byte, []Column) []decoded{"csv": readCSV, "parquet": readParquet}
 
-// What each value becomes: where it is, in its column or in More.
+// Each value is in its column or in More.
 func TestValuesAreInTheirColumnOrInMore(t *testing.T) {
 	for name, read := range tabular {
 		t.Run(name, func(t *testing.T) {
@@ -80,8 +80,8 @@ func compact(t testing.TB, v any) []byte {
 	return b
 }
 
-// Of members of one name the last is in its column, as for every other reader, and
-// those before are in More.
+// Of members with the same name, the last is in its column, as for other readers, and the others
+// are in More.
 func TestLastMemberOfANameIsInItsColumn(t *testing.T) {
 	for name, read := range map[string]func(testing.TB, []byte, []Column) []decoded{"csv": readCSV, "parquet": rowsOf} {
 		t.Run(name, func(t *testing.T) {
@@ -99,8 +99,7 @@ func TestLastMemberOfANameIsInItsColumn(t *testing.T) {
 	}
 }
 
-// A producer that says it is Seine may send what is no JSON. It is kept, and the
-// writer goes on.
+// A faulty producer may send data that is not JSON. It is kept, and the writer continues.
 func TestWhatIsNoRecordIsKept(t *testing.T) {
 	for name, read := range tabular {
 		for _, line := range []string{``, `x`, `[1]`, `{"text":"a"`, `{"text":"a","integer":}`, `{"text":"a"}}`, "\xff\x00"} {
@@ -112,7 +111,8 @@ func TestWhatIsNoRecordIsKept(t *testing.T) {
 	}
 }
 
-// The host of a URL is a column, which is no member of the record that is read back. A field of that name stays.
+// The host of a URL becomes a column, which is not a member of the record that is read back. A
+// field of that name stays.
 func TestHostIsAColumn(t *testing.T) {
 	own := []Column{{Name: "url"}, {Name: "a"}, {Name: Host}}
 	for name, read := range tabular {
@@ -141,8 +141,8 @@ func TestHostIsAColumn(t *testing.T) {
 	}
 }
 
-// Of columns that cannot be told apart one is made; a name that is taken, and a
-// column too many, is in More.
+// Columns with equal names are merged. Members whose column name is reserved, or beyond the maximum
+// number of columns, are in More.
 func TestColumnsThatCannotBe(t *testing.T) {
 	columns := []Column{{Name: "a"}, {Name: ""}, {Name: More}, {Name: "a", Type: Integer}}
 	for n := range 2 * maxColumns {
@@ -169,7 +169,7 @@ func TestColumnsAreFoundWithAnError(t *testing.T) {
 	}
 }
 
-// An encoder keeps nothing of the record it was given.
+// An encoder keeps no reference to its record.
 func TestRecordIsNotKept(t *testing.T) {
 	for _, e := range ofRecords(t) {
 		f := newFormat(t, e.name, with(everyType))
@@ -190,8 +190,7 @@ func TestRecordIsNotKept(t *testing.T) {
 	}
 }
 
-// Any object comes back from what it was encoded to, in columns that were given or
-// that were found out.
+// Any object is decoded to itself, with given or inferred columns.
 func fuzzColumns(f *testing.F, name string) {
 	for _, line := range []string{
 		`{"text":"a,\"b\r\n","integer":1,"number":1.5e-7,"bool":true,"time":"2026-01-02T03:04:05Z","json":{"a":[1]},"x":[{}]}`,
@@ -220,8 +219,8 @@ func fuzzColumns(f *testing.F, name string) {
 	})
 }
 
-// repeats reports whether an object at the top has a name twice: RFC 8259 does not
-// say what such a record is.
+// repeats reports whether a top-level object has a name twice: RFC 8259 does not define such
+// objects.
 func repeats(line string) bool {
 	d := json.NewDecoder(strings.NewReader(string([]rune(line))))
 	_, _ = d.Token()
@@ -244,7 +243,7 @@ func repeats(line string) bool {
 func FuzzCSV(f *testing.F)     { fuzzColumns(f, "csv") }
 func FuzzParquet(f *testing.F) { fuzzColumns(f, "parquet") }
 
-// A damaged or hostile Parquet file ends with an error.
+// A damaged or hostile Parquet file gives an error.
 func FuzzReadParquet(f *testing.F) {
 	for _, lines := range [][]string{{`{"text":"a","integers":[1,null]}`}, {`{"json":{"a":1},"time":"2026-01-02"}`, `{"x":1}`}} {
 		f.Add(encode(f, newFormat(f, "parquet", with(everyType)), linesOf(lines...)...))

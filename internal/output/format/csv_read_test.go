@@ -12,7 +12,7 @@ import (
 	"seine/internal/output"
 )
 
-// Records of CSV that are read and written again are the same bytes, whatever is in them; in more columns, only
+// Reading and rewriting CSV records gives the same bytes for any content. With more columns, only
 // fields are added.
 func TestCSVIsWrittenAgainAsItWas(t *testing.T) {
 	t.Parallel()
@@ -74,7 +74,7 @@ func csvOf(t *testing.T, columns []Column, records []string) string {
 	return b.String()
 }
 
-// The columns that the log tells are read back.
+// The columns listed in the log are decoded.
 func TestColumnsNamed(t *testing.T) {
 	t.Parallel()
 	var all []Column

@@ -16,15 +16,13 @@ import (
 	"seine/internal/output/ageencrypt"
 )
 
-// decoded is a record as a reader of a chunk has it, by column; what is nothing is
-// left out.
+// decoded is a record as decoded from a chunk, by column, without missing values.
 type decoded map[string]any
 
-// csvAny is what CSV has where any value may be: JSON, or a text that stands for
-// itself.
+// csvAny is a CSV field in a column of any type: JSON, or an unquoted text.
 type csvAny string
 
-// decode reads JSON, with numbers as they are written.
+// decode decodes JSON, with numbers as written.
 func decode(t testing.TB, text string) any {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
@@ -36,13 +34,12 @@ func decode(t testing.TB, text string) any {
 	return v
 }
 
-// inCSV is a text as CSV has it: no program that loads CSV takes U+0000.
+// inCSV returns a text in the form that CSV keeps: no program that loads CSV accepts U+0000.
 func inCSV(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", "\ufffd")
 }
 
-// readCSV reads a chunk by the letter of RFC 4180: encoding/csv would change line
-// ends within fields.
+// readCSV parses a chunk strictly by RFC 4180: encoding/csv would change line ends within fields.
 func readCSV(t testing.TB, data []byte, columns []Column) []decoded {
 	t.Helper()
 	if bytes.IndexByte(data, 0) >= 0 {
@@ -87,7 +84,7 @@ func csvValue(t testing.TB, c Column, field string) any {
 	return decode(t, field)
 }
 
-// csvLines returns the fields of each line, as they are written.
+// csvLines returns the fields of each line, as written.
 func csvLines(t testing.TB, data string) (lines [][]string) {
 	t.Helper()
 	var line []string
@@ -120,7 +117,8 @@ func unquoted(field string) string {
 	return field
 }
 
-// readParquet reads a chunk with parquet-go, and checks that the records that are read back make the same chunk.
+// readParquet decodes a chunk with parquet-go, and checks that encoding the decoded records gives
+// the same chunk.
 func readParquet(t testing.TB, data []byte, columns []Column) []decoded {
 	t.Helper()
 	all := rowsOf(t, data, columns)
@@ -208,7 +206,7 @@ func parquetValue(t testing.TB, typ Type, v parquet.Value) any {
 	}
 }
 
-// wantRecord checks that a record can be told from what a reader has of it.
+// wantRecord checks that the decoded columns represent the record.
 func wantRecord(t testing.TB, columns []Column, line string, got decoded) {
 	t.Helper()
 	want, _ := decode(t, line).(map[string]any)
@@ -243,8 +241,8 @@ func wantRecord(t testing.TB, columns []Column, line string, got decoded) {
 	}
 }
 
-// same reports whether a reader's value is that of the record, as far as the type of
-// its column goes.
+// same reports whether a decoded value equals that of the record, as far as the type of its column
+// permits.
 func same(t testing.TB, c Column, got, want any) bool {
 	if got == nil {
 		return want == nil || c.Type == Time && want == ""
@@ -264,7 +262,7 @@ func same(t testing.TB, c Column, got, want any) bool {
 	if text, ok := want.(string); ok && got == inCSV(text) {
 		return true
 	}
-	if number, ok := want.(json.Number); ok && c.Type == Text && got == string(number) { // it was joined
+	if number, ok := want.(json.Number); ok && c.Type == Text && got == string(number) { // the columns were joined
 		return true
 	}
 	switch g := got.(type) {

@@ -14,7 +14,7 @@ import (
 	"seine/internal/testing/duckdb"
 )
 
-// Programs that are not ours read what is written. scripts/readers brings them.
+// Third-party programs read our files. scripts/readers installs them.
 
 // without ends a test that lacks a program: it fails in CI, and is skipped elsewhere.
 func without(t *testing.T, what string) {
@@ -25,7 +25,7 @@ func without(t *testing.T, what string) {
 	t.Skipf("no %s here: scripts/readers brings it", what)
 }
 
-// run runs a program and returns what it prints.
+// run runs a program and returns its output.
 func run(t *testing.T, command ...string) string {
 	t.Helper()
 	path, err := exec.LookPath(command[0])
@@ -41,7 +41,7 @@ func run(t *testing.T, command ...string) string {
 	return out.String()
 }
 
-// file writes a chunk, and returns its path.
+// file writes a chunk and returns its path.
 func file(t *testing.T, name string, columns []Column, records ...*Record) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "part."+name)
@@ -91,7 +91,7 @@ for line in csv.reader(open(sys.argv[1], encoding="utf-8", newline=""), strict=T
 	}
 }
 
-// inDuckDB are records of every type, and what DuckDB makes of them.
+// inDuckDB are records of every type, with DuckDB's result.
 var inDuckDB = [][2]string{
 	{`{"text":"a\n\"b\"","integer":-9223372036854775808,"number":0.1,"bool":true,"time":"2026-01-02T03:04:05.678901+01:00","json":{"a":[1,"x"]},"texts":["a",null,""],"integers":[],"numbers":[1,2.5],"bools":[true,null],"times":["2026-01-02"],"x":1}`,
 		`{"text":"a\n\"b\"","integer":-9223372036854775808,"number":0.1,"bool":true,"time":"2026-01-02 02:04:05.678901+00","json":{"a":[1,"x"]},"texts":["a",null,""],"integers":[],"numbers":[1.0,2.5],"bools":[true,null],"times":["2026-01-02 00:00:00+00"],"_more":{"x":1}}`},
@@ -144,7 +144,8 @@ func TestDuckDBReadsRowGroups(t *testing.T) {
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	// What a reader that looks for a URL may skip: both row groups, or all but that one.
+	// Row groups that a reader can skip when it looks for a URL: both, or all but the one that has
+	// it.
 	for url, want := range map[string]string{ofPage[0].URL: `{"excluded":1}`, "https://nowhere.example/": `{"excluded":2}`} {
 		got := duckdb.Query(t, "", fmt.Sprintf(`SELECT count(*) AS excluded FROM parquet_bloom_probe('%s', 'url', '%s') WHERE bloom_filter_excludes`, path, url))
 		if len(got) != 1 || got[0] != want {

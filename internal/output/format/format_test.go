@@ -31,8 +31,7 @@ func TestNamesOfFormats(t *testing.T) {
 	}
 }
 
-// A chunk that is made again after a crash has the same bytes, whatever its
-// encoder's parts were used for before.
+// A chunk that is rewritten after a crash has the same bytes, even if its encoder was used before.
 func TestChunkIsTheSameAgain(t *testing.T) {
 	for _, e := range ofRecords(t) {
 		_, records := pages(60)
@@ -44,14 +43,14 @@ func TestChunkIsTheSameAgain(t *testing.T) {
 		encode(t, f, records[10:15]...)
 		given, err := f.NewEncoder(io.Discard, group)
 		fatal(t, err)
-		fatal(t, given.Append(records[0])) // and given up
+		fatal(t, given.Append(records[0])) // and abandoned
 		if !bytes.Equal(encode(t, f, records...), first) {
 			t.Errorf("%s: the same records give other bytes", e.name)
 		}
 	}
 }
 
-// ofRecords are the formats that records can have.
+// ofRecords returns the formats for records.
 func ofRecords(t *testing.T) (some []entry) {
 	for _, e := range formats {
 		if CheckSource(e.name, "records") == nil {
@@ -61,7 +60,7 @@ func ofRecords(t *testing.T) (some []entry) {
 	return some
 }
 
-// A full disk is noticed at the latest at the end.
+// A full disk is reported at Close at the latest.
 func TestErrorsOfTheFileAreReturned(t *testing.T) {
 	full := errors.New("disk full")
 	_, records := pages(60)
@@ -81,7 +80,7 @@ func TestErrorsOfTheFileAreReturned(t *testing.T) {
 	}
 }
 
-// small is a file on a disk with little room.
+// small is a file on a disk with little space.
 type small struct {
 	room int
 	err  error
@@ -106,7 +105,7 @@ func TestJSONArrayHasARecordOnEachLine(t *testing.T) {
 	}
 }
 
-// Each frame can be read alone, and the table at the end says where it is.
+// Each frame can be decoded separately, and the table at the end has its position.
 func TestFramesOfZstandardAreInTheTable(t *testing.T) {
 	_, records := pages(60)
 	const least = 200_000
@@ -140,7 +139,7 @@ func TestFramesOfZstandardAreInTheTable(t *testing.T) {
 	}
 }
 
-// frames reads the table by the letter of the format: the sizes of each frame.
+// frames parses the table strictly by the format, and returns the sizes of each frame.
 func frames(t *testing.T, chunk []byte) (sizes [][2]int) {
 	t.Helper()
 	footer := chunk[len(chunk)-9:]
@@ -175,8 +174,7 @@ func TestCSVIsRFC4180(t *testing.T) {
 	}
 }
 
-// OWASP, "CSV Injection": what begins so is taken for a formula.
-// The mark is at the beginning of each file, whatever it is packed in, and nowhere else.
+// The mark is at the beginning of each file, in any compression, and nowhere else.
 func TestCSVBeginsWithAByteOrderMarkIfAsked(t *testing.T) {
 	for _, name := range []string{"csv", "csv.gz", "csv.zst"} {
 		o := with([]Column{{Name: "a"}})
@@ -196,6 +194,7 @@ func TestCSVBeginsWithAByteOrderMarkIfAsked(t *testing.T) {
 	}
 }
 
+// OWASP, "CSV Injection": spreadsheets evaluate texts that begin like this.
 func TestCSVSafeKeepsTextsFromBeingFormulas(t *testing.T) {
 	o := with([]Column{{Name: "text"}, {Name: "n", Type: Number}, {Name: "any", Type: JSON}, {Name: "=name"}})
 	o.CSVSafe = true
@@ -214,7 +213,7 @@ func TestCSVSafeKeepsTextsFromBeingFormulas(t *testing.T) {
 	}
 }
 
-// What can be read back is what was written.
+// Reading returns what was written.
 func TestOpenReadsWhatWasWritten(t *testing.T) {
 	lines := []string{`{"a":1}`, `{"b":"é\n","c":[{}, 1]}`, `{"text":"` + strings.Repeat("x", 200<<10) + `"}`}
 	columns := with([]Column{{Name: "a", Type: Integer}, {Name: "b"}, {Name: "c", Type: JSON}, {Name: "text"}})
@@ -261,7 +260,7 @@ func readAll(name string, chunk []byte) (lines []string, err error) {
 	return lines, err
 }
 
-// What a file is, its ending tells: a host may well have the word in its name.
+// A file's format follows from its extension: a host may well contain the word "warc".
 func TestArchivesAreKnownByTheirEnding(t *testing.T) {
 	for name, want := range map[string]bool{
 		"warc": true, "warc.gz": true, "jsonl": false, "a/2026/x.warc.zst": true, "a/x.warc.gz.age": true,

@@ -48,22 +48,22 @@ func pages(n int) ([]*messages.Record, []*Record) {
 	return made.pages[:n], made.lines[:n:n]
 }
 
-// made are the pages that were made up already.
+// made are the pages generated so far.
 var made struct {
 	sync.Mutex
 	pages []*messages.Record
 	lines []*Record
 }
 
-// group is a chunk of pages.
+// group is a group of pages.
 var group = output.Group{Crawl: "bench", Kind: messages.KindPage, Dir: "bench/page"}
 
-// with returns options that give every kind these columns.
+// with returns options with these columns for every kind.
 func with(columns []Column) Options {
 	return Options{Columns: func(string, string) ([]Column, error) { return columns, nil }}
 }
 
-// ofPages are the options for records of pages.
+// ofPages returns the options for records of pages.
 func ofPages() Options {
 	spec := crawlspec.Default()
 	return with(ColumnsOf(&spec, messages.KindPage))
@@ -78,7 +78,7 @@ func newFormat(t testing.TB, name string, o Options) Format {
 	return f
 }
 
-// encode returns the chunk of records.
+// encode returns a chunk of records.
 func encode(t testing.TB, f Format, records ...*Record) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -91,7 +91,7 @@ func encode(t testing.TB, f Format, records ...*Record) []byte {
 	return out.Bytes()
 }
 
-// lines are records of these lines.
+// linesOf returns records with these lines.
 func linesOf(lines ...string) []*Record {
 	var all []*Record
 	for _, l := range lines {

@@ -2,7 +2,8 @@ package format
 
 import "testing"
 
-// Files say what they are by their names; what is compressed is that, and what is encrypted nothing.
+// A file's media type follows from its name: that of the compression for compressed files, and a
+// generic one for encrypted files.
 func TestMediaTypeFollowsTheName(t *testing.T) {
 	for name, want := range map[string]string{
 		"c/part-1.jsonl": "application/x-ndjson", "c/part-1.jsonl.gz": "application/gzip", "c/part-1.jsonl.zst": "application/zstd",

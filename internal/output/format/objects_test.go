@@ -7,7 +7,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// The type of a body is what its site said, if a header can say that again.
+// The media type of a body is the one that its site sent, if a header can contain it.
 func TestTypeOfABodyIsWhatTheSiteSaid(t *testing.T) {
 	for said, want := range map[string]string{
 		"text/html; charset=utf-8": "text/html; charset=utf-8", "TEXT/HTML;charset=\"UTF-8\"": "text/html; charset=UTF-8", "image/png": "image/png",

@@ -11,7 +11,7 @@ import (
 	"seine/internal/output/ageencrypt"
 )
 
-// Each row group is sorted by URL, and has the records that it would have unsorted.
+// Each row group is sorted by URL, and has the same records as without sorting.
 func TestSortedByURL(t *testing.T) {
 	_, lines := pages(1200) // some 10 MB
 	o := ofPages()

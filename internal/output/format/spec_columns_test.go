@@ -12,7 +12,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// names of the members of a message, in order.
+// names returns the JSON names of a message's members, in order.
 func names(v any) (all []string) {
 	typ := reflect.TypeOf(v)
 	for i := range typ.NumField() {
@@ -38,7 +38,7 @@ func TestColumnsOfMessagesAreAllTheyHave(t *testing.T) {
 	if got, want := namesOf(ResultColumns()), names(messages.Result{}); !slices.Equal(got, want) {
 		t.Errorf("of a result: columns %q, want %q", got, want)
 	}
-	spec = crawlspec.Default() // whose pages are not rendered
+	spec = crawlspec.Default() // its pages are not rendered
 	spec.Page.Fields = []string{"url", "markdown"}
 	if got, want := namesOf(ColumnsOf(&spec, messages.KindPage)), []string{"url", "markdown", "truncated"}; !slices.Equal(got, want) {
 		t.Errorf("of a page that may be cut: columns %q, want %q", got, want)
@@ -50,7 +50,7 @@ func TestColumnsOfMessagesAreAllTheyHave(t *testing.T) {
 	}
 }
 
-// Nothing of what Seine itself makes is in More.
+// No member of Seine's own records goes to More.
 func TestMessagesFitTheirColumns(t *testing.T) {
 	spec, at := crawlspec.Default(), time.Now()
 	visit := messages.Visit{URL: messages.HashURL("u"), Round: 1}
@@ -131,7 +131,7 @@ records:
 	}
 }
 
-// The columns of what every record has are its reserved names.
+// The columns of the envelope are the reserved names.
 func TestEnvelopeIsWhatIsReserved(t *testing.T) {
 	for _, name := range crawlspec.ReservedFields {
 		if !slices.Contains(namesOf(Envelope()), name) {

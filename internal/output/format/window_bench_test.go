@@ -11,7 +11,7 @@ import (
 	"seine/internal/base/cputime"
 )
 
-// BenchmarkZstdWindow says what the window of an open chunk costs.
+// BenchmarkZstdWindow measures the memory cost of the window of an open chunk.
 func BenchmarkZstdWindow(b *testing.B) {
 	var text []byte
 	for n := range 3000 {
@@ -40,7 +40,7 @@ func BenchmarkZstdWindow(b *testing.B) {
 	}
 }
 
-// BenchmarkZstdFrame says what it costs that frames can be read alone.
+// BenchmarkZstdFrame measures the cost of separately readable frames.
 func BenchmarkZstdFrame(b *testing.B) {
 	_, lines := pages(8000)
 	raw := 0

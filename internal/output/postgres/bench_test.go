@@ -11,8 +11,8 @@ import (
 	"seine/internal/testing/sqlsinktest"
 )
 
-// BenchmarkCopy puts rows of 200 bytes and of 8 KB into a table: by COPY, as a batch does, and by an INSERT
-// for each row, which are sent without waiting for one another.
+// BenchmarkCopy writes rows of 200 bytes and of 8 KB to a table: by COPY, as a batch does, and by
+// pipelined INSERTs.
 func BenchmarkCopy(b *testing.B) {
 	server := pgserver.Start(b)
 	ctx := context.Background()

@@ -37,7 +37,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// place is the schema "seine" of a database.
+// place returns the schema "seine" of a database.
 func place(t testing.TB, dsn string) sqlsinktest.Fixture {
 	with := func(do func(context.Context, *pgx.Conn) error) {
 		t.Helper()
@@ -73,8 +73,7 @@ func TestDatabase(t *testing.T) {
 	sqlsinktest.Run(t, func(t *testing.T) sqlsinktest.Fixture { return place(t, s.DSN(s.Database())) })
 }
 
-// Tables of the version before have their rows afterwards, and what the new version
-// adds.
+// A migrated table keeps the rows of the previous version, and has the new version's additions.
 func TestMigrateFromTheVersionBefore(t *testing.T) {
 	server := pgserver.Start(t)
 	p := place(t, server.DSN(server.Database()))
@@ -98,7 +97,7 @@ func TestMigrateFromTheVersionBefore(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
-	migrations = all // a build that lacks the last migration must leave it alone
+	migrations = all // a build without the last migration must not change the tables
 	for name, open := range map[string]func() error{
 		"open": func() error { _, err := p.Open("default", sqlsink.FromRecords); return err },
 		"read": func() error { _, err := p.Read("default"); return err },
@@ -107,7 +106,7 @@ func TestMigrateFromTheVersionBefore(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, sqlsink.ErrNewer)
 		}
 	}
-	// A migration that fails leaves the version before.
+	// A failed migration leaves the previous version.
 	migrations = append(all[:len(all):len(all)], sqlsink.Migration{Version: len(all) + 1, SQL: `SELECT 1`}, sqlsink.Migration{Version: len(all) + 2, SQL: `CREATE TABLE new (a int); INSERT INTO nowhere VALUES (1)`})
 	if _, err := p.Open("default", sqlsink.FromRecords); err == nil || !strings.Contains(err.Error(), "nowhere") {
 		t.Errorf("%v", err)
@@ -117,7 +116,7 @@ func TestMigrateFromTheVersionBefore(t *testing.T) {
 	}
 }
 
-// Several writers that start at once agree on who makes the tables.
+// Several writers that start at once agree on which of them creates the tables.
 func TestStartTogether(t *testing.T) {
 	server := pgserver.Start(t)
 	dsn := server.DSN(server.Database())
@@ -138,7 +137,7 @@ func TestStartTogether(t *testing.T) {
 	}
 }
 
-// What a person must mend is told, with a hint, and without the password.
+// Faults that a person must fix are reported with a hint, and without the password.
 func TestRefusals(t *testing.T) {
 	server := pgserver.Start(t)
 	db := server.Database()
@@ -167,13 +166,13 @@ func TestRefusals(t *testing.T) {
 	refused(server.DSN("latin"), "LATIN1", "UTF8")
 	refused(weak, "lacks a right")
 	check(t, openAndClose(server.DSN(db)))
-	refused(weak, "lacks a right") // of the schema
+	refused(weak, "lacks a right") // on the schema
 	server.Exec(db, `GRANT USAGE ON SCHEMA seine TO weak; GRANT SELECT ON ALL TABLES IN SCHEMA seine TO weak`)
 	refused(weak, "commits: INSERT", "GRANT")
 	server.Exec(db, `GRANT INSERT, UPDATE ON ALL TABLES IN SCHEMA seine TO weak`)
 	refused(weak, "records: DELETE", "GRANT")
 	server.Exec(db, `GRANT DELETE ON seine.records TO weak`)
-	check(t, openAndClose(weak)) // and no right to change the tables is needed
+	check(t, openAndClose(weak)) // without a right to change the tables
 	server.Kill()
 	refused(server.DSN(db), "cannot be reached: dial tcp "+server.Addr+": connect: connection refused")
 	if err := openAndClose(server.DSN(db)); !errors.Is(err, output.ErrAway) || strings.Count(err.Error(), "refused") != 1 {
@@ -189,7 +188,7 @@ func openAndClose(dsn string) error {
 	return s.Close()
 }
 
-// The tables are where the search path says.
+// The tables are in the schema of the search path.
 func TestSearchPath(t *testing.T) {
 	server := pgserver.Start(t)
 	db := server.Database()
@@ -252,7 +251,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// FuzzRedact looks for a DSN whose password is told.
+// FuzzRedact searches for a DSN whose password is revealed.
 func FuzzRedact(f *testing.F) {
 	for _, s := range []string{"me", "/", "#", "?", "@", "%", ":", "\\", "[", "x@y/z", "1/2"} {
 		f.Add(s, s)
@@ -271,7 +270,7 @@ func FuzzRedact(f *testing.F) {
 	})
 }
 
-// What storable returns, PostgreSQL takes.
+// PostgreSQL accepts the result of storable.
 func TestStorable(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"a":"b\u0000c\\u0000"}`:                  "{\"a\":\"b\uFFFDc\\\\u0000\"}",
@@ -287,7 +286,7 @@ func TestStorable(t *testing.T) {
 	}
 }
 
-// FuzzStorable asks a real server whether it takes what is made of JSON.
+// FuzzStorable checks with a real server whether it accepts converted JSON.
 func FuzzStorable(f *testing.F) {
 	for _, s := range []string{`{"a":[1,-2.5e3,null]}`, `"\u0000\ud800\\"`, `1e999999`, strings.Repeat(`[`, 600) + strings.Repeat(`]`, 600), `{"\u0000":1,"\u0000":2}`} {
 		f.Add([]byte(s))
@@ -308,7 +307,7 @@ func FuzzStorable(f *testing.F) {
 	})
 }
 
-// The picture of the documentation has the tables that there are, and its examples work.
+// The diagram in the documentation has all tables, and its examples work.
 func TestDocumentedTables(t *testing.T) {
 	server := pgserver.Start(t)
 	p := place(t, server.DSN(server.Database()))
@@ -338,8 +337,8 @@ func TestDocumentedTables(t *testing.T) {
 	}
 }
 
-// Columns that are added leave a view as it is, with the rights on it and the views that are
-// made of it. One that gets another type cannot be had then: the records come all the same.
+// Added columns keep a view, with its rights and the views that depend on it. A column that changes
+// its type cannot be applied then: records are written nevertheless.
 func TestViewsOfViews(t *testing.T) {
 	server := pgserver.Start(t)
 	dsn := server.DSN(server.Database())
@@ -379,8 +378,8 @@ func TestViewsOfViews(t *testing.T) {
 	}
 }
 
-// A transaction that reads a view keeps no record from being written, and other readers do not wait for it. The view
-// is made later.
+// A transaction that reads a view does not delay writes, and other readers do not wait for it. The
+// view is created later.
 func TestOpenTransactionOnAViewHoldsUpNoRecord(t *testing.T) {
 	server := pgserver.Start(t)
 	dsn := server.DSN(server.Database())

@@ -62,7 +62,7 @@ func place(t testing.TB, file string) sqlsinktest.Fixture {
 
 func TestDatabase(t *testing.T) { sqlsinktest.Run(t, newPlace) }
 
-// A file of the version before has its rows afterwards, and what the new version adds.
+// A migrated file keeps the rows of the previous version, and has the new version's additions.
 func TestMigrateFromTheVersionBefore(t *testing.T) {
 	p := place(t, filepath.Join(t.TempDir(), "old.DB"))
 	all := migrations
@@ -83,7 +83,7 @@ func TestMigrateFromTheVersionBefore(t *testing.T) {
 	if got := p.Ask(`SELECT count(*) || ' ' || (SELECT count(*) FROM sqlite_schema WHERE name = 'added') FROM pages`); got != "2 1" {
 		t.Errorf("pages and indexes: %s", got)
 	}
-	// And back: a build that lacks the last migration must leave it alone.
+	// And back: a build without the last migration must not change the file.
 	migrations = all
 	for name, open := range map[string]func() error{
 		"open": func() error { _, err := p.Open("default", sqlsink.FromRecords); return err },
@@ -95,7 +95,7 @@ func TestMigrateFromTheVersionBefore(t *testing.T) {
 	}
 }
 
-// A migration that fails leaves the version before.
+// A failed migration leaves the previous version.
 func TestMigrationIsWholeOrNot(t *testing.T) {
 	p := newPlace(t)
 	all := migrations
@@ -147,7 +147,7 @@ func TestRefusals(t *testing.T) {
 	check(t, Validate("sqlite:a/b.db"))
 }
 
-// While another process has the file, a transaction waits for it.
+// A transaction waits while another process holds the file.
 func TestWaitsForAnotherProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.db")
 	p := place(t, file)
@@ -173,8 +173,8 @@ func TestWaitsForAnotherProcess(t *testing.T) {
 	check(t, <-done)
 }
 
-// Several processes that start at once agree on who makes the tables, and write side
-// by side.
+// Several processes that start at once agree on which of them creates the tables, and write
+// concurrently.
 func TestStartTogether(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.db")
 	done := make(chan error)
@@ -199,7 +199,7 @@ func TestStartTogether(t *testing.T) {
 	}
 }
 
-// The picture of the documentation has the tables that there are.
+// The diagram in the documentation has all tables.
 func TestDocumentedTables(t *testing.T) {
 	p := newPlace(t)
 	s, err := p.Open("default", sqlsink.FromRecords)

@@ -11,8 +11,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// FuzzRow reads records as foreign parsers may send them: whatever comes, its row is
-// one that a database takes.
+// FuzzRow decodes records as third-party parsers may send them: for any input, databases accept the
+// row.
 func FuzzRow(f *testing.F) {
 	id := "a." + strings.Repeat("0", 32) + ".7"
 	for _, s := range [][3]string{
@@ -45,7 +45,7 @@ func FuzzRow(f *testing.F) {
 	})
 }
 
-// What tells a row is what its record says, or else its identity.
+// A row's item is determined by its record, or otherwise by its identity.
 func TestItems(t *testing.T) {
 	url := messages.HashURL("https://a.example/")
 	visit := url.String() + ".2"
@@ -75,8 +75,8 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// Fields that are named as those of the envelope but for capitals are fields like any
-// other, and so is a status that a rule makes.
+// Fields whose names differ from those of the envelope only in case are ordinary fields, and so is
+// a status that a rule makes.
 func TestFieldsAreNotTakenForTheEnvelope(t *testing.T) {
 	t.Parallel()
 	const id = "a.00000000000000000000000000000001.2.product.0"

@@ -38,14 +38,13 @@ func header(n int, block []byte) *warc.Header {
 	}
 }
 
-// Each record is where its place says, by itself, and the tools of the
-// compressions accept the files.
+// Each record can be read separately at its extent, and the compression tools accept the files.
 func TestRecordsAreReadFromTheirPlaces(t *testing.T) {
 	for ext, code := range codes {
 		t.Run(ext, func(t *testing.T) {
 			var out bytes.Buffer
 			c := code()
-			for round := range 2 { // the second with what the first gave back
+			for round := range 2 { // the second round reuses encoders of the first
 				out.Reset()
 				w := warc.NewWriter(&out, c)
 				var places []warc.Extent
@@ -80,7 +79,7 @@ func TestRecordsAreReadFromTheirPlaces(t *testing.T) {
 	}
 }
 
-// checkFrame checks what the specification of .warc.zst asks of every frame.
+// checkFrame checks the requirements of the .warc.zst specification for a frame.
 func checkFrame(t *testing.T, b []byte) {
 	t.Helper()
 	var h zstd.Header
@@ -90,7 +89,7 @@ func checkFrame(t *testing.T, b []byte) {
 	}
 }
 
-// accepted has gzip or zstd test a file, where they are.
+// accepted makes gzip or zstd test a file, if installed.
 func accepted(t *testing.T, name string, content []byte) {
 	t.Helper()
 	tool := map[string]string{".gz": "gzip", ".zst": "zstd"}[filepath.Ext(name)]
@@ -136,9 +135,9 @@ func TestFieldsKeepToTheirLines(t *testing.T) {
 	}
 }
 
-// Digest and identifiers as others compute them.
+// Digests and IDs equal those of other implementations.
 func TestDigestAndID(t *testing.T) {
-	if got := warc.Digest(nil); got != "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ" { // that of nothing, as in many archives
+	if got := warc.Digest(nil); got != "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ" { // of no bytes, as in many archives
 		t.Error(got)
 	}
 	s, err := warc.Sum([]byte("he"), strings.NewReader("ad"))
@@ -152,7 +151,7 @@ func TestDigestAndID(t *testing.T) {
 	}
 }
 
-// Keys of the package surt of the Internet Archive, from its tests and README.
+// Keys of the Internet Archive's package surt, from its tests and README.
 func TestSURT(t *testing.T) {
 	for url, want := range map[string]string{
 		"http://www.archive.org/":                                             "org,archive)/",
@@ -197,7 +196,7 @@ example,b)/ 20261121010203 {"url":"http://b.example/","length":"7","offset":"5",
 	}
 }
 
-// Whatever is in a record, it is read as it was written.
+// Any record is read as it was written.
 func FuzzRecord(f *testing.F) {
 	kept := make(map[string]*warc.Compression)
 	for ext, code := range codes {
@@ -232,8 +231,8 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// A line of an index is a key and a time without spaces, and JSON, whatever the path and query of a
-// URL; the reader of the tests never panics.
+// A line of an index is a key and a time without spaces, and JSON, for any path and query; the
+// reader of the tests never panics.
 func FuzzIndex(f *testing.F) {
 	f.Add("a%2e%2e//b?x=%26&sid=1#f", []byte("WARC/1.1\r\nContent-Length: 1\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, url string, file []byte) {
