@@ -13,7 +13,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// actOn shows a document, with actions as the JSON of a spec has them.
+// actOn renders a document with options and actions in the JSON form of a spec.
 func actOn(t *testing.T, r *Renderer, document, options string) *Page {
 	t.Helper()
 	how := crawlspec.DefaultRender()
@@ -33,15 +33,16 @@ func actOn(t *testing.T, r *Renderer, document, options string) *Page {
 	return page
 }
 
-// Each action does what a person would, and says what came of it. One that fails costs the page nothing else, and is named in cut.
+// Each action does what a person would, and reports its result. A failed action has no other effect
+// on the page, and is named in Cut.
 func TestActions(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Tabs: 4, Pages: 1000})
 	const say = `<p id=said></p><script>function say(s) { said.append(s + '.') }</script>`
 	for name, tt := range map[string]struct {
 		document, actions string
-		said              string // what the page has been told
-		did               string // patterns of what each action did, a line each
+		said              string // text that the page has recorded
+		did               string // patterns of the actions' results, one per line
 		cut               string // a pattern
 	}{
 		"click": {
@@ -158,7 +159,8 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// When the time of the page is over, the actions that are left say so, and the page is what it is by then.
+// When the time of the page is over, the remaining actions report that, and the page is taken in
+// its current state.
 func TestActionsEndWithTheTimeOfThePage(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Tabs: 1, Pages: 1000})
@@ -174,7 +176,7 @@ func TestActionsEndWithTheTimeOfThePage(t *testing.T) {
 	}
 }
 
-// A key that a spec may name is one that pages are told of.
+// Pages receive events for every key that a spec may name.
 func TestKeysOfSpecsAreKnown(t *testing.T) {
 	t.Parallel()
 	for _, name := range crawlspec.RenderKeys {

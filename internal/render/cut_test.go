@@ -14,14 +14,15 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A browser that hangs until the time for the page is over has shown nothing of it, or the half: no such page may come of it.
+// A browser that hangs until the time for the page is over has rendered none or half of it: no such
+// page may be returned.
 func TestPageOfABrowserThatHangsIsWholeOrFails(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Tabs: 1, Pages: 1000})
 	w := scriptweb.Start(t)
 	for _, hangs := range []time.Duration{1100 * time.Millisecond, 3 * time.Second} {
 		job := jobFor(t, w, scriptweb.Named("fetch-list"))
-		if _, err := r.Render(t.Context(), job); err != nil { // in the browser that is to hang
+		if _, err := r.Render(t.Context(), job); err != nil { // in the browser that will hang
 			t.Fatal(err)
 		}
 		job.Main.Body = longDocument()
@@ -43,7 +44,7 @@ func TestPageOfABrowserThatHangsIsWholeOrFails(t *testing.T) {
 
 const documentEnd = "the end of the document"
 
-// longDocument takes a browser a while to read.
+// longDocument returns a document that a browser needs some time to parse.
 func longDocument() []byte {
 	paragraph := "<p>a paragraph</p><!-- " + strings.Repeat("padding ", 128) + "-->\n"
 	return []byte("<!doctype html><title>Long</title>" + strings.Repeat(paragraph, 20_000) + "<p>" + documentEnd)

@@ -41,7 +41,7 @@ func hiddenTexts(t *testing.T, document []byte) (hidden, shown string) {
 	return hidden, shown
 }
 
-// What the styles of a page hide is marked as hidden, once, and nothing else is.
+// Elements hidden by the styles of a page are marked as hidden, once, and no others.
 func TestTextThatStylesHideIsMarked(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Tabs: 4, Pages: 1000})
@@ -72,7 +72,7 @@ func TestTextThatStylesHideIsMarked(t *testing.T) {
 	}
 }
 
-// A PDF has the size of pages that the styles for print want.
+// A PDF has the page size that the styles for print request.
 func TestPDFHasTheSizeOfTheStyles(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Tabs: 1, Pages: 1000})
@@ -84,7 +84,7 @@ func TestPDFHasTheSizeOfTheStyles(t *testing.T) {
 	}
 }
 
-// Frames of advertisements are left out, others are not.
+// Frames of advertisements are omitted, others are not.
 func TestFramesOfAdvertisementsAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for frame, ad := range map[string]bool{

@@ -19,12 +19,13 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// stoppedFor is how long a process of the browser is given no time: longer than a page is quiet until it counts as idle.
+// stoppedFor is how long a process of the browser is stopped: longer than a page is quiet before it
+// counts as idle.
 const stoppedFor = 2 * time.Second
 
-// A machine that has much to do gives no time to one process of a browser while the others have some. What a page has asked for
-// is waited for all the same: where the request has not left the browser yet, where the answer has not reached the page,
-// and where it is asked for behind the next frame.
+// A busy machine may give no time to one process of a browser while the others run. The page's
+// requests are awaited nevertheless: if the request has not left the browser yet, if the response
+// has not reached the page, and if the request is sent after the next frame.
 func TestIdlePageHasWhatAStoppedProcessBringsLate(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")
@@ -35,8 +36,8 @@ func TestIdlePageHasWhatAStoppedProcessBringsLate(t *testing.T) {
 	r := start(t, Config{Tabs: 1, Pages: 1000, Dir: dir})
 	for name, c := range map[string]struct {
 		script  string
-		process string        // that stops when /first is asked for
-		after   time.Duration // or so much later
+		process string        // that stops when /first is requested
+		after   time.Duration // or this much later
 	}{
 		"request": {"fetch('/first').then(() => setTimeout(() => fetch('/second')" + show + ", 300))", networkProcess, 100 * time.Millisecond},
 		"answer":  {"fetch('/first')" + show, networkProcess, 0},
@@ -69,7 +70,8 @@ func TestIdlePageHasWhatAStoppedProcessBringsLate(t *testing.T) {
 	}
 }
 
-// stopProcess stops a process of the browser that has its profile in a folder, by an option of its command line, for a while.
+// stopProcess stops a browser process for a while. It selects the process by the browser's profile
+// directory and by an option of its command line.
 func stopProcess(t *testing.T, dir, option string, goesOn func()) {
 	for id := range descendants(dir) {
 		if slices.Contains(procfs.CommandLine(id), option) {

@@ -15,11 +15,11 @@ import (
 	"seine/internal/testing/scriptweb"
 )
 
-// leakPages is the variable that says how many pages TestNothingIsLeftOfManyPages shows.
+// leakPages is the variable with the number of pages that TestNothingIsLeftOfManyPages shows.
 const leakPages = "SEINE_LEAK_PAGES"
 
-// Browsers are replaced again and again, and leave nothing: no process, no folder, no descriptor, no goroutine, no memory. In CI the
-// pages are few; of 1,000, with a browser for each hundred, it is
+// Replacing browsers many times leaks nothing: no process, directory, descriptor, goroutine or
+// memory. In CI the number of pages is small. For 1,000 pages, with a browser for each hundred, run
 //
 //	SEINE_LEAK_PAGES=1000 go test ./internal/render -run TestNothingIsLeftOfManyPages -v -timeout 30m
 func TestNothingIsLeftOfManyPages(t *testing.T) {
@@ -49,7 +49,7 @@ func TestNothingIsLeftOfManyPages(t *testing.T) {
 	})
 }
 
-// pagesToShow is as many as the variable says, else a few.
+// pagesToShow returns the number in the variable, or a small one.
 func pagesToShow(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv(leakPages)
@@ -63,10 +63,11 @@ func pagesToShow(t *testing.T) int {
 	return n
 }
 
-// showLight shows light pages from one number to another, a few at a time, and checks that each has its text.
+// showLight shows light pages with numbers in a range, several at a time, and checks that each has
+// its text.
 func showLight(t *testing.T, r *Renderer, w *scriptweb.Web, from, to int) {
 	t.Helper()
-	slots := make(chan struct{}, 6) // more than there are tabs, so that some wait
+	slots := make(chan struct{}, 6) // more than the number of tabs, so that some wait
 	for n := from; n <= to; n++ {
 		job := jobFor(t, w, scriptweb.Page{Path: fmt.Sprintf("/light/%d", n), Render: `{"until":"load"}`})
 		slots <- struct{}{}
@@ -84,10 +85,10 @@ func showLight(t *testing.T, r *Renderer, w *scriptweb.Web, from, to int) {
 	w.Reset()
 }
 
-// footprint is what there is at a moment.
+// footprint is the resources in use at a moment.
 type footprint struct {
-	processes   int // that this one has started, with those that have ended and that nobody has waited for
-	descriptors int // of this one
+	processes   int // started by this process, including zombies
+	descriptors int // of this process
 	goroutines  int
 	folders     int // and locks of browsers
 }
@@ -98,12 +99,13 @@ func footprintOf(dir string) footprint {
 	return footprint{len(descendants(dir)), len(descriptors), runtime.NumGoroutine(), len(folders)}
 }
 
-// covers reports whether something is no more than this.
+// covers reports whether now uses no more than f.
 func (f footprint) covers(now footprint) bool {
 	return now.processes <= f.processes && now.descriptors <= f.descriptors && now.goroutines <= f.goroutines && now.folders <= f.folders
 }
 
-// descendants are the processes that this one has started, by itself or by others, and those whose command line names a folder.
+// descendants returns the processes that this one has started, directly or indirectly, and those
+// whose command line names a directory.
 func descendants(folder string) map[int]bool {
 	names, _ := filepath.Glob("/proc/[0-9]*/stat")
 	parents := make(map[int]int, len(names))
@@ -129,10 +131,10 @@ func descendants(folder string) map[int]bool {
 	return found
 }
 
-// heapInUse is what is left of the heap after a collection, in bytes.
+// heapInUse returns the size of the heap after a collection, in bytes.
 func heapInUse() int64 {
 	runtime.GC()
-	runtime.GC() // what finalizers have let go
+	runtime.GC() // also frees what finalizers released
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc) //nolint:gosec // less than there is of memory

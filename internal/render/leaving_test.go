@@ -10,7 +10,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A page leads elsewhere only if there is a document. What a browser stays for is the page, also if another page was in the tab before.
+// A page redirects only if the response is a document. Otherwise the page stays, even if the tab
+// showed another page before.
 func TestPageStaysUnlessADocumentIsToBeShown(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,13 +55,13 @@ func TestPageStaysUnlessADocumentIsToBeShown(t *testing.T) {
 	}{
 		{script: later("location = '/none'")},
 		{script: later("location = '/reset'")},
-		{script: "location = '/attached'", leaves: true}, // it is not read further
+		{script: "location = '/attached'", leaves: true}, // parsing does not continue
 		{script: later("location = '/attached'"), link: "/attached"},
 		{script: later("location = '/zip'"), link: "/zip"},
 		{script: later("location = '/pdf'"), link: "/pdf"},
 		{script: later("location = '/to-zip'"), link: "/to-zip"},
 		{script: later("location = '/none'; setTimeout(() => { location = '/zip' }, 200)"), link: "/zip"},
-		{script: later("location = '/none'; setTimeout(() => { location = '/slow' }, 2800)")}, // the wait for the first is over meanwhile
+		{script: later("location = '/none'; setTimeout(() => { location = '/slow' }, 2800)")}, // the wait for the first is over by then
 		{script: "let n = 0; setInterval(() => { location = '/none?' + n++ }, 100)"},
 		{script: "let n = 0; setInterval(() => { location = '/slow?' + n++ }, 100)"}, // each replaces the one before
 		{script: "history.back()"},

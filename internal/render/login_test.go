@@ -15,7 +15,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// memberLogin logs in at a path of the web.
+// memberLogin returns a login at a path of the test web.
 func memberLogin(w *scriptweb.Web, path string) *crawlspec.RenderLogin {
 	return &crawlspec.RenderLogin{
 		URL: w.URL(path), Script: scriptweb.MemberScript, When: scriptweb.NoMember,
@@ -23,7 +23,7 @@ func memberLogin(w *scriptweb.Web, path string) *crawlspec.RenderLogin {
 	}
 }
 
-// memberJob is a page behind a login.
+// memberJob returns a job for a page behind a login.
 func memberJob(t *testing.T, w *scriptweb.Web, path string, login *crawlspec.RenderLogin) *Job {
 	t.Helper()
 	job := jobFor(t, w, scriptweb.Page{Path: path})
@@ -45,15 +45,15 @@ func shows(t *testing.T, r *Renderer, job *Job, text string) *Page {
 	return p
 }
 
-// A tab logs in before its first page, and again where a page shows that its session has ended: that page is shown once more, and
-// what both have asked for counts to it.
+// A tab logs in before its first page, and again if a page shows that its session has ended. That
+// page is shown once more, and the requests of both count for it.
 func TestTabLogsInFirstAndWhenItsSessionEnds(t *testing.T) {
 	t.Parallel()
 	w := scriptweb.Start(t)
 	w.EndSessionsAfter(2)
 	r := start(t, Config{Tabs: 1, Pages: 1000})
 	for n, want := range []struct{ sessions, requests int }{
-		{1, 3}, // the page of the login, what it sends, and the data of the page
+		{1, 3}, // the login page, its form, and the data of the page
 		{1, 1}, {2, 4}, {2, 1},
 	} {
 		job := memberJob(t, w, scriptweb.MembersPath(n), memberLogin(w, scriptweb.MembersLogin))
@@ -67,7 +67,7 @@ func TestTabLogsInFirstAndWhenItsSessionEnds(t *testing.T) {
 	}
 }
 
-// A page of another crawl logs in for itself: nothing of the session is left.
+// A page of another crawl needs its own login: no session is shared.
 func TestSessionsOfCrawlsAreApart(t *testing.T) {
 	t.Parallel()
 	w := scriptweb.Start(t)
@@ -82,7 +82,7 @@ func TestSessionsOfCrawlsAreApart(t *testing.T) {
 	}
 }
 
-// A login that is not done fails the page with what is wrong, and has secrets told to no other origin.
+// A failed login fails the page with the reason, and its secrets are sent to no other origin.
 func TestLoginThatFails(t *testing.T) {
 	t.Parallel()
 	w := scriptweb.Start(t)
@@ -118,7 +118,8 @@ func TestLoginThatFails(t *testing.T) {
 	}
 }
 
-// A login that the site refuses is sent once: other pages of the crawl fail without it, until its secrets or the spec change.
+// A login that the site refuses is sent once: other pages of the crawl fail without it, until its
+// secrets or the spec change.
 func TestRefusedLoginIsSentOnce(t *testing.T) {
 	t.Parallel()
 	w := scriptweb.Start(t)
@@ -147,7 +148,8 @@ func TestRefusedLoginIsSentOnce(t *testing.T) {
 	}
 }
 
-// A login whose page is at rest and never meets its wait condition is not waited for any longer, and sent once.
+// A login whose page is idle and does not meet its wait condition is not awaited any longer, and
+// sent once.
 func TestLoginThatDoesNotMeetItsWaitIsSentOnce(t *testing.T) {
 	t.Parallel()
 	w := scriptweb.Start(t)
@@ -165,7 +167,8 @@ func TestLoginThatDoesNotMeetItsWaitIsSentOnce(t *testing.T) {
 	}
 }
 
-// A page that shows no session right after a login is none, and neither is one that leads to the login by itself.
+// A page that shows no session right after a login fails, and so does one that redirects to the
+// login.
 func TestPageWithoutASessionFails(t *testing.T) {
 	t.Parallel()
 	w := scriptweb.Start(t)
@@ -181,7 +184,7 @@ func TestPageWithoutASessionFails(t *testing.T) {
 	}
 }
 
-// What a login sends is in no record, and its script has the secrets.
+// The requests of a login are not recorded, and its script gets the secrets.
 func TestRecordHasNoBodiesThatALoginSends(t *testing.T) {
 	t.Parallel()
 	w := scriptweb.Start(t)
@@ -201,7 +204,8 @@ func TestRecordHasNoBodiesThatALoginSends(t *testing.T) {
 	}
 }
 
-// The cookies that scripts set in the login are given to the job before it fetches the document once more, which is what is shown.
+// The job gets the cookies that scripts set in the login before it fetches the document again, and
+// that document is shown.
 func TestDocumentIsFetchedAgainWithTheCookiesOfTheLogin(t *testing.T) {
 	t.Parallel()
 	w := scriptweb.Start(t)
@@ -219,7 +223,8 @@ func TestDocumentIsFetchedAgainWithTheCookiesOfTheLogin(t *testing.T) {
 	}
 }
 
-// Where there is no document to show after the login, the page is gone, and the tab keeps its session.
+// If the document no longer exists after the login, the page is gone, and the tab keeps its
+// session.
 func TestDocumentMayBeGoneAfterTheLogin(t *testing.T) {
 	t.Parallel()
 	w := scriptweb.Start(t)
@@ -236,7 +241,7 @@ func TestDocumentMayBeGoneAfterTheLogin(t *testing.T) {
 	}
 }
 
-// What pages store is forgotten behind each, unless it is kept for the crawl.
+// Stored data is cleared after each page, unless it is kept for the crawl.
 func TestStorageOfPages(t *testing.T) {
 	t.Parallel()
 	w := scriptweb.Start(t)

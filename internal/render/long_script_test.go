@@ -9,7 +9,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A script that never ends is ended: the page is what it has made until then, and says so.
+// A script that never ends is ended: the page keeps the results so far and reports the script.
 func TestScriptsThatNeverEndCostNoPage(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Tabs: 4, Pages: 1000})
@@ -33,7 +33,7 @@ func TestScriptsThatNeverEndCostNoPage(t *testing.T) {
 	}
 }
 
-// A script that waits for an answer that does not come gets an error for it, and goes on.
+// A script that waits for a response that does not come gets an error for it, and continues.
 func TestRequestThatBlocksAScriptIsFailed(t *testing.T) {
 	t.Parallel()
 	never := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))

@@ -13,7 +13,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// What looks like a link is pressed to find where it leads: the page stays as it was, and the site gets no request.
+// Elements that look like links are clicked to find their targets: the page stays unchanged, and
+// the site gets no requests.
 func TestPressLinks(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A page is printed on the paper of the spec, else on that of its styles.
+// A page is printed on the paper of the spec, otherwise on that of its styles.
 func TestPrint(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Tabs: 4, Pages: 1000})

@@ -33,7 +33,7 @@ func start(t *testing.T, cfg Config) *Renderer {
 	return r
 }
 
-// guarded is a way to some origins alone.
+// guarded is a transport to only these origins.
 type guarded []string
 
 func (g guarded) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -43,7 +43,7 @@ func (g guarded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// jobFor is a page of the web, fetched as the fetcher would.
+// jobFor returns a job for a page of the test web, fetched as by the fetcher.
 func jobFor(t *testing.T, w *scriptweb.Web, p scriptweb.Page) *Job {
 	t.Helper()
 	how := crawlspec.DefaultRender()
@@ -71,19 +71,19 @@ func jobFor(t *testing.T, w *scriptweb.Web, p scriptweb.Page) *Job {
 	}
 }
 
-// allPages is the variable that has pages shown as well that take a core for half a minute each, beside others of their kind that do not:
-// `make render`.
+// allPages is the variable that also enables pages that take a core for half a minute each,
+// although cheaper pages of their kind exist: `make render`.
 const allPages = "SEINE_RENDER_ALL"
 
 var longPages = []string{"endless-loop-later", "endless-promises", "out-of-memory-buffers", "growing-document", "huge-text"}
 
-// Every behaviour of pages that need a browser ends as its page says: with its text and links, with where it leads, or with a
-// failure; and nothing is asked for that must not be.
+// Every page of the script web ends as it declares: with its text and links, with a redirect, or
+// with a failure. No forbidden request is sent.
 func TestPagesOfTheScriptWeb(t *testing.T) {
 	w := scriptweb.Start(t)
 	r := start(t, Config{Tabs: 4, Pages: 1000})
 	var all errgroup.Group
-	all.SetLimit(4) // pages wait more than they compute, so that these are more than t.Parallel would show at once
+	all.SetLimit(4) // pages wait more than they compute, so this is more than t.Parallel would run at once
 	for _, p := range scriptweb.Pages() {
 		all.Go(func() error { t.Run(p.Name, func(t *testing.T) { testPage(t, w, r, p) }); return nil })
 	}
@@ -97,7 +97,7 @@ func testPage(t *testing.T, w *scriptweb.Web, r *Renderer, p scriptweb.Page) {
 	}
 	job := jobFor(t, w, p)
 	page, err := r.Render(t.Context(), job)
-	for range 3 { // when a page is idle is a matter of time, which a busy machine does not have
+	for range 3 { // idleness depends on timing, which a busy machine disturbs
 		if err == nil && !isWhole(t, w, p, page) {
 			page, err = r.Render(t.Context(), job)
 		}
@@ -121,7 +121,7 @@ func testPage(t *testing.T, w *scriptweb.Web, r *Renderer, p scriptweb.Page) {
 	}
 }
 
-// checkEnd checks that a page came of it, or what its script says instead.
+// checkEnd checks that the page was rendered, or failed as its script declares.
 func checkEnd(t *testing.T, w *scriptweb.Web, p scriptweb.Page, page *Page, err error) {
 	t.Helper()
 	var failed *Error
@@ -136,7 +136,7 @@ func checkEnd(t *testing.T, w *scriptweb.Web, p scriptweb.Page, page *Page, err 
 	}
 }
 
-// isWhole reports whether a page led elsewhere, if it must, or else has all that it must have.
+// isWhole reports whether a page redirected, if it must, or otherwise has all required content.
 func isWhole(t *testing.T, w *scriptweb.Web, p scriptweb.Page, page *Page) bool {
 	t.Helper()
 	if p.RedirectTo != "" || page.Redirect != "" {
@@ -158,7 +158,7 @@ func checkContent(t *testing.T, w *scriptweb.Web, p scriptweb.Page, page *Page) 
 	}
 }
 
-// missing is what a page must have and has not.
+// missing returns the required content that a page lacks.
 func missing(t *testing.T, w *scriptweb.Web, p scriptweb.Page, page *Page) (what []string) {
 	t.Helper()
 	text, links := read(t, w.URL(p.Path), page.HTML)
@@ -175,7 +175,7 @@ func missing(t *testing.T, w *scriptweb.Web, p scriptweb.Page, page *Page) (what
 	return what
 }
 
-// read returns the text and the links of a document, by another parser than Seine's.
+// read returns the text and the links of a document, using another parser than Seine's.
 func read(t *testing.T, at string, html []byte) (text string, links map[string]bool) {
 	t.Helper()
 	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(html))
@@ -218,7 +218,8 @@ func TestRenderEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A script of the spec that fails costs the page nothing that it had before, and the page says so.
+// A failed script of the spec does not affect the page's existing content, and is reported by the
+// page.
 func TestScriptThatFails(t *testing.T) {
 	t.Parallel()
 	r, w := start(t, Config{Tabs: 1, Pages: 1000}), scriptweb.Start(t)

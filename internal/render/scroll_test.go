@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Scrolling loads and keeps all of a list, in its order and once, whatever scrolls, and whatever becomes of rows that are out of view.
+// Scrolling loads and keeps all rows of a list, in order and once, whichever element scrolls, and
+// whatever happens to rows out of view.
 func TestScrollKeepsAllRows(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Tabs: 4, Pages: 1000})
@@ -71,7 +72,7 @@ func TestScrollKeepsAllRows(t *testing.T) {
 	}
 }
 
-// Rows that are alike are rows all the same.
+// Equal rows are kept as separate rows.
 func TestScrollKeepsRowsThatAreAlike(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Tabs: 1, Pages: 1000})

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A page that shows next to no text is waited for while a timer may fill it, or while it says that something is to come; no other is.
+// A page that shows next to no text is awaited while a timer may fill it, or while it announces
+// content; other pages are not.
 func TestShellsAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	r := start(t, Config{Tabs: 4, Pages: 1000})

@@ -12,8 +12,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A page whose requests do not end is taken when its text and links do not change any more, and says so; one that is still to show
-// something is waited for.
+// A page whose requests do not end is taken when its text and links no longer change, and reports
+// that. A page that is about to show something is awaited.
 func TestPagesThatAreNeverIdleAreTakenWhenStill(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})

@@ -18,8 +18,9 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// The browser may tell late that the page before loads no further, since that was emptied. The page that is in its place is waited for all
-// the same: here its script waits for a style sheet, and what is behind that has not been read.
+// The browser may report late that the previous page has stopped loading, since that was emptied.
+// The new page is awaited nevertheless: here its script waits for a style sheet, and the rest has
+// not been parsed.
 func TestLateEndOfThePageBeforeIsNotThatOfThePage(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "p {}") }))

@@ -15,7 +15,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// staying is a page that stores what it can, and goes on asking for things.
+// staying is a page that stores data in every way, and keeps sending requests.
 const staying = `<!doctype html><title>Before</title><script>
 localStorage.kept = sessionStorage.kept = 'before'
 document.cookie = 'kept=before'
@@ -26,7 +26,7 @@ for (const event of ['pagehide', 'visibilitychange', 'unload', 'beforeunload'])
 setInterval(() => { localStorage.kept = 'again'; fetch('/stale/timer') }, 10)
 </script>`
 
-// looking is a page that says what it finds stored.
+// looking is a page that shows the stored data that it finds.
 const looking = `<!doctype html><title>After</title><p>nothing yet</p><script>
 (async () => {
 	await fetch('/fresh')
@@ -35,8 +35,8 @@ const looking = `<!doctype html><title>After</title><p>nothing yet</p><script>
 })()
 </script>`
 
-// A page that follows another one in a tab finds nothing that the other has stored, whatever that still does until it is gone;
-// and no request of the other counts as one of its own.
+// A page that follows another one in a tab finds none of its stored data, whatever the previous
+// page does until it is gone. Requests of the previous page do not count as its own.
 func TestPageHasNothingOfTheOneBefore(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "answer") }))
@@ -63,7 +63,7 @@ func TestPageHasNothingOfTheOneBefore(t *testing.T) {
 	}
 }
 
-// showBare shows a document, and returns what has become of it, and the paths that it has asked for.
+// showBare shows a document, and returns the result and the paths that it has requested.
 func showBare(t *testing.T, r *Renderer, origin, path, document string, until crawlspec.RenderUntil) (html string, asked []string) {
 	t.Helper()
 	how := crawlspec.DefaultRender()

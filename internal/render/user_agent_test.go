@@ -10,7 +10,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// The browser says of itself what the user agent says, and no more: client hints would tell of another one.
+// The browser's client hints do not contradict the user agent.
 func TestClientHintsDoNotContradictTheUserAgent(t *testing.T) {
 	t.Parallel()
 	hints := make(chan string, 10)
@@ -38,8 +38,8 @@ func TestClientHintsDoNotContradictTheUserAgent(t *testing.T) {
 	}
 }
 
-// Everything that a page asks for is asked for in the name of the crawler, whichever part of the page asks. A window is not opened: it is
-// a link of the page.
+// Every request of a page has the crawler's user agent, whichever part of the page sends it.
+// Windows are not opened: they become links of the page.
 func TestEveryRequestHasTheUserAgent(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -75,7 +75,8 @@ func TestBrowserThatIsKilledEndsItsConnection(t *testing.T) {
 	}
 }
 
-// A process that is killed with SIGKILL takes its browser along, and the next one removes its folder.
+// The browser of a process that is killed with SIGKILL ends with it, and the next process removes
+// its directory.
 func TestNothingIsLeftBehindAKilledProcess(t *testing.T) {
 	path, dir := browser.Path(t), browser.Folder(t)
 	self, err := os.Executable()
@@ -122,7 +123,7 @@ func TestHelperProcess(t *testing.T) {
 	select {}
 }
 
-// Chromium has a socket in its folder, and ends without it.
+// Chromium needs a socket in its directory, and ends without it.
 func TestFolderThatIsTooLongIsTold(t *testing.T) {
 	parent := filepath.Join(t.TempDir(), strings.Repeat("long", 20))
 	if err := os.Mkdir(parent, 0o700); err != nil {

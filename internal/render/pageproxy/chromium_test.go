@@ -18,17 +18,16 @@ import (
 	"seine/internal/testing/await"
 )
 
-// TestChromium has a real browser show a page by way of the proxy: the document
-// from memory, a script after a redirect, data by fetch(), what is refused, and a
-// WebSocket.
+// TestChromium shows a page in a real browser through the proxy: the document from memory, a script
+// after a redirect, data by fetch(), refused requests, and a WebSocket.
 func TestChromium(t *testing.T) {
 	for scheme, socket := range map[string]string{"http": "ws", "https": "wss"} {
 		t.Run(scheme, func(t *testing.T) { showInChromium(t, scheme, socket) })
 	}
 }
 
-// showInChromium has one tab show the page three times, each in a visit of its
-// own: End closes connections that Chromium would use again.
+// showInChromium shows the page three times in one tab, each in a separate visit: End closes
+// connections that Chromium would reuse.
 func showInChromium(t *testing.T, scheme, socket string) {
 	f := newFixture(t, serveApplication)
 	tab, url := browserTab(t, f), scheme+"://shop.example/page"
@@ -64,7 +63,7 @@ func noRobots(_ context.Context, r *http.Request) error {
 	return nil
 }
 
-// serveApplication serves the parts of the page.
+// serveApplication serves the resources of the page.
 func serveApplication(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	switch {
@@ -128,7 +127,7 @@ func browserTab(t *testing.T, f *fixture) context.Context {
 	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	browser, cancel := chromedp.NewContext(allocated)
 	t.Cleanup(func() {
-		_ = chromedp.Cancel(browser) // waits until it has ended
+		_ = chromedp.Cancel(browser) // waits until the browser has ended
 		cancel()
 		stop()
 	})
@@ -142,8 +141,8 @@ func browserTab(t *testing.T, f *fixture) context.Context {
 	return bounded
 }
 
-// newTab opens a tab of a browser context that has the proxy. Its window is its
-// own: without one Chromium finds none in a new context.
+// newTab opens a tab in a browser context with the proxy. It has a separate window: without one
+// Chromium finds none in a new context.
 func newTab(t *testing.T, browser context.Context, proxy string) (id target.ID) {
 	t.Helper()
 	err := chromedp.Run(browser, chromedp.ActionFunc(func(ctx context.Context) error {

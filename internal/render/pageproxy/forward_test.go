@@ -43,7 +43,7 @@ func TestRequestsPassAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestSpellingIsKept has a path that Go would spell otherwise.
+// TestSpellingIsKept uses a path that Go would spell differently.
 func TestSpellingIsKept(t *testing.T) {
 	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.RequestURI) })
 	f.begin(Visit{})
@@ -58,8 +58,8 @@ func TestSpellingIsKept(t *testing.T) {
 	}
 }
 
-// TestHeaderOfRequestsIsKept sees that the web gets what the browser sent, and
-// nothing of the proxy.
+// TestHeaderOfRequestsIsKept checks that the web gets the browser's header, and no fields of the
+// proxy.
 func TestHeaderOfRequestsIsKept(t *testing.T) {
 	f := newFixture(t, func(http.ResponseWriter, *http.Request) {})
 	f.begin(Visit{})
@@ -79,8 +79,8 @@ func TestHeaderOfRequestsIsKept(t *testing.T) {
 	}
 }
 
-// TestHeaderOfResponsesIsKept sees that the proxy guesses nothing, and leaves
-// out the way past it.
+// TestHeaderOfResponsesIsKept checks that the proxy guesses no fields, and removes offers of a way
+// around it.
 func TestHeaderOfResponsesIsKept(t *testing.T) {
 	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -101,7 +101,7 @@ func TestHeaderOfResponsesIsKept(t *testing.T) {
 	}
 }
 
-// TestRedirectsAreTheBrowsers sees that they are passed on.
+// TestRedirectsAreTheBrowsers checks that redirects are passed on.
 func TestRedirectsAreTheBrowsers(t *testing.T) {
 	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/next", http.StatusFound) })
 	f.begin(Visit{})
@@ -110,8 +110,8 @@ func TestRedirectsAreTheBrowsers(t *testing.T) {
 	}
 }
 
-// TestEventStreamArrivesAsItIsSent has a site that sends an event when the
-// browser has the one before.
+// TestEventStreamArrivesAsItIsSent uses a site that sends an event only after the browser has
+// received the previous one.
 func TestEventStreamArrivesAsItIsSent(t *testing.T) {
 	arrived := make(chan struct{}, 1)
 	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) {

@@ -6,7 +6,8 @@ import (
 	"errors"
 )
 
-// trusting is a client that trusts the key of an identity, as Chromium is told to, whatever the name is.
+// trusting returns the configuration of a client that trusts the key of an identity for any name,
+// like Chromium here.
 func trusting(i *Identity, name string) *tls.Config {
 	return &tls.Config{
 		ServerName: name, InsecureSkipVerify: true,

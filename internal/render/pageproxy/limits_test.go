@@ -61,7 +61,7 @@ func TestLimitOfBytesHoldsForUploads(t *testing.T) {
 	}
 }
 
-// TestAllowRefuses sees what permission is asked for.
+// TestAllowRefuses checks for which requests permission is requested.
 func TestAllowRefuses(t *testing.T) {
 	f := newFixture(t, func(http.ResponseWriter, *http.Request) {})
 	var asked []string
@@ -82,7 +82,7 @@ func TestAllowRefuses(t *testing.T) {
 	}
 }
 
-// A page may make any number of requests that go wrong in any number of ways.
+// A page may make any number of requests that fail in any number of ways.
 func TestProblemsAreBounded(t *testing.T) {
 	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) {
 		status, _ := strconv.Atoi(r.URL.Path[1:])
@@ -111,8 +111,8 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAddressGuard has a name that leads to loopback, as by DNS rebinding; and
-// one whose server the test calls public.
+// TestAddressGuard uses a name that resolves to loopback, as by DNS rebinding, and one whose server
+// the test declares public.
 func TestAddressGuard(t *testing.T) {
 	f := newFixture(t, func(http.ResponseWriter, *http.Request) {})
 	guarded := f.toWeb()
@@ -139,7 +139,7 @@ func TestAddressGuard(t *testing.T) {
 	}
 }
 
-// TestRequestsOfAHostWaitForASlot has more requests than may be under way.
+// TestRequestsOfAHostWaitForASlot sends more requests than may be in progress.
 func TestRequestsOfAHostWaitForASlot(t *testing.T) {
 	var underWay, most, begun atomic.Int64
 	finish := make(chan struct{})
@@ -171,7 +171,8 @@ func TestRequestsOfAHostWaitForASlot(t *testing.T) {
 	}
 }
 
-// What does not come, or does not end, can be given up: the page gets an error for it, and the operator a problem. Later requests pass.
+// Requests without a response, or with an endless one, can be failed: the page gets an error for
+// each, and the operator a problem. Later requests pass.
 func TestFailPending(t *testing.T) {
 	arrived := make(chan struct{}, 2)
 	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) {

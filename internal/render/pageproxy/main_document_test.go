@@ -37,7 +37,8 @@ func TestMainDocumentIsNotFetchedAgain(t *testing.T) {
 	}
 }
 
-// TestMainDocumentIsReplaced has a visit learn another document, and none, for which the web is asked.
+// TestMainDocumentIsReplaced replaces a visit's document by another one, and by none, after which
+// the web is used.
 func TestMainDocumentIsReplaced(t *testing.T) {
 	const url = "https://example.com/p"
 	f := newFixture(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "of the web") })
@@ -69,8 +70,8 @@ func wantHeader(t *testing.T, got, want http.Header) {
 	}
 }
 
-// TestOnlyNavigationsGetTheMainDocument has requests for its URL that want
-// something else, and navigations elsewhere.
+// TestOnlyNavigationsGetTheMainDocument sends requests for the document's URL that want something
+// else, and navigations elsewhere.
 func TestOnlyNavigationsGetTheMainDocument(t *testing.T) {
 	const url = "https://example.com/p"
 	f := newFixture(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "of the web") })

@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// fixture is a proxy, a browser of sorts, and a web of two servers: whatever
-// the host, "http" leads to the one, and "https" to the other.
+// fixture is a proxy, a test browser, and a web of two servers: for any host, "http" leads to one
+// and "https" to the other.
 type fixture struct {
 	*Proxy
 	t         *testing.T
@@ -34,7 +34,7 @@ type fixture struct {
 
 	mu        sync.Mutex
 	exchanges []Exchange
-	asked     []*http.Request // by the servers
+	asked     []*http.Request // received by the servers
 }
 
 func newFixture(t *testing.T, web http.HandlerFunc) *fixture {
@@ -62,7 +62,7 @@ func newFixture(t *testing.T, web http.HandlerFunc) *fixture {
 	return f
 }
 
-// close ends the proxy first: the servers wait for their clients.
+// close ends the proxy first, since the servers wait for their clients.
 func (f *fixture) close() {
 	if err := f.Close(); err != nil {
 		f.t.Error(err)
@@ -75,8 +75,8 @@ func (f *fixture) close() {
 	}
 }
 
-// toWeb connects to the servers, whatever the host; it trusts the certificate of the
-// secure one, which is for example.com.
+// toWeb returns a transport that connects to the servers, for any host. It trusts the certificate
+// of the secure one, which is for example.com.
 func (f *fixture) toWeb() *http.Transport {
 	roots := x509.NewCertPool()
 	roots.AddCert(f.secure.Certificate())
@@ -96,7 +96,7 @@ func (f *fixture) dial(ctx context.Context, network, address string) (net.Conn, 
 	return d.DialContext(ctx, network, to.Listener.Addr().String())
 }
 
-// newBrowser uses the proxy for all, and trusts its key.
+// newBrowser returns a client that uses the proxy for all requests and trusts its key.
 func (f *fixture) newBrowser() *http.Client {
 	transport := &http.Transport{
 		Proxy:           http.ProxyURL(&url.URL{Scheme: "http", Host: f.Addr()}),
@@ -119,15 +119,15 @@ func (f *fixture) begin(v Visit) {
 		f.exchanges = append(f.exchanges, x)
 	}
 	f.browser.CloseIdleConnections()
-	f.browser = f.newBrowser() // that has no connection which Begin closes
+	f.browser = f.newBrowser() // without connections that Begin closes
 	f.Begin(v)
 }
 
-// reply is a response that was read.
+// reply is a response whose body was read.
 type reply struct {
 	*http.Response
 	body string
-	err  error // of the body
+	err  error // of reading the body
 }
 
 func (f *fixture) get(u string) reply {
@@ -172,7 +172,7 @@ func (f *fixture) requestsOfWeb() []*http.Request {
 	return append([]*http.Request(nil), f.asked...)
 }
 
-// connect opens a connection to the proxy, and says something on it.
+// connect opens a connection to the proxy and sends a text.
 func (f *fixture) connect(say string) (net.Conn, *bufio.Reader) {
 	f.t.Helper()
 	c, err := net.Dial("tcp", f.Addr())
@@ -191,7 +191,7 @@ func (f *fixture) say(c net.Conn, text string) {
 	}
 }
 
-// response reads one without its body.
+// response reads a response without its body.
 func (f *fixture) response(r *bufio.Reader) *http.Response {
 	f.t.Helper()
 	res, err := http.ReadResponse(r, nil)
@@ -202,7 +202,7 @@ func (f *fixture) response(r *bufio.Reader) *http.Response {
 	return res
 }
 
-// tunnel opens one.
+// tunnel opens a tunnel.
 func (f *fixture) tunnel(authority string) (net.Conn, *bufio.Reader) {
 	f.t.Helper()
 	c, r := f.connect("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n\r\n")

@@ -56,7 +56,7 @@ func TestRecordedBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestResponsesWithoutABodyAreWhole has those that have none by their nature.
+// TestResponsesWithoutABodyAreWhole covers responses that never have a body.
 func TestResponsesWithoutABodyAreWhole(t *testing.T) {
 	for name, c := range map[string]struct {
 		method string
@@ -74,7 +74,7 @@ func TestResponsesWithoutABodyAreWhole(t *testing.T) {
 	}
 }
 
-// TestRedirectIsWhole has a browser that ends the request when it has the head.
+// TestRedirectIsWhole uses a browser that ends the request when it has the head.
 func TestRedirectIsWhole(t *testing.T) {
 	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "10")
@@ -121,7 +121,7 @@ func TestRedirectThatBreaksIsBroken(t *testing.T) {
 	}
 }
 
-// TestBrowserGivesUp sees that this is no failure of the site.
+// TestBrowserGivesUp checks that this does not count as a failure of the site.
 func TestBrowserGivesUp(t *testing.T) {
 	f := newFixture(t, neverEnds)
 	for _, scheme := range []string{"http", "https"} {

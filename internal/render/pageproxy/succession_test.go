@@ -7,8 +7,9 @@ import (
 	"testing/synctest"
 )
 
-// While the page before lives on, its requests do not pass: those that come before the document is asked for, and those that
-// the browser gives up when the page is in its place. What the page itself asks for waits until then.
+// While the previous page lives on, its requests do not pass: those before the document is
+// requested, and those that the browser abandons when the page is in place. Requests of the page
+// itself wait until then.
 func TestRequestsOfThePageBeforeDoNotPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSuccession(false)

@@ -82,7 +82,7 @@ func TestClientThatDoesNotWait(t *testing.T) {
 	}
 }
 
-// TestTunnelLeadsToItsHost has a client that names another by SNI.
+// TestTunnelLeadsToItsHost uses a client that names another host by SNI.
 func TestTunnelLeadsToItsHost(t *testing.T) {
 	f := newFixture(t, func(http.ResponseWriter, *http.Request) {})
 	f.begin(Visit{})
@@ -94,8 +94,8 @@ func TestTunnelLeadsToItsHost(t *testing.T) {
 	}
 }
 
-// TestProxyDoesNotServeItself has a page that asks for the proxy's own port, by
-// a spec that allows loopback addresses.
+// TestProxyDoesNotServeItself uses a page that requests the proxy's own port, with a spec that
+// allows loopback addresses.
 func TestProxyDoesNotServeItself(t *testing.T) {
 	f := newFixture(t, func(http.ResponseWriter, *http.Request) {})
 	direct := &http.Transport{DisableCompression: true}

@@ -32,8 +32,8 @@ func TestNothingPassesOutsideOfAVisit(t *testing.T) {
 	}
 }
 
-// TestConnectionServesOneVisit has connections that are kept open: one from
-// before the visit, and tunnels of the visit before.
+// TestConnectionServesOneVisit uses connections that are kept open: one from before the visit, and
+// tunnels of the previous visit.
 func TestConnectionServesOneVisit(t *testing.T) {
 	f := newFixture(t, func(http.ResponseWriter, *http.Request) {})
 	_, early := f.connect("")
@@ -53,7 +53,7 @@ func TestConnectionServesOneVisit(t *testing.T) {
 	}
 }
 
-// await waits until so many connections are open: of the visit, and of none.
+// await waits until these numbers of connections are open: of the visit, and of none.
 func (f *fixture) await(ofVisit, ofNone int) {
 	f.t.Helper()
 	await.Eventually(f.t, "connections are open", func() bool {
@@ -67,9 +67,9 @@ func (f *fixture) await(ofVisit, ofNone int) {
 	})
 }
 
-// TestEndCutsWhatIsUnderWay has a response that does not end, a request that
-// waits for its response, one that waits for permission, one that waits for a
-// slot, and a body that the browser does not send.
+// TestEndCutsWhatIsUnderWay covers a response that does not end, a request that waits for its
+// response, one that waits for permission, one that waits for a slot, and a body that the browser
+// does not send.
 func TestEndCutsWhatIsUnderWay(t *testing.T) {
 	for _, scheme := range []string{"http", "https"} {
 		t.Run(scheme, func(t *testing.T) { endCuts(t, scheme) })
@@ -113,22 +113,22 @@ func endCuts(t *testing.T, scheme string) {
 	}
 }
 
-// neverEnds answers, or does not, until the client has gone.
+// neverEnds responds, partially or not at all, until the client has gone.
 func neverEnds(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/body") {
 		_, _ = io.WriteString(w, "a part")
 		_ = http.NewResponseController(w).Flush()
 	}
-	_, _ = io.Copy(io.Discard, r.Body) // net/http notices that a client has gone only when it has the body
+	_, _ = io.Copy(io.Discard, r.Body) // net/http detects that a client has gone only after reading the body
 	<-r.Context().Done()
 }
 
-// fails does a request in the background, that gets no whole response.
+// fails sends a request in the background that gets no complete response.
 func (f *fixture) fails(r *http.Request) *await.Job {
 	return await.Start(f.t, func(context.Context) error {
 		res, err := f.browser.Do(r)
 		if err != nil {
-			return nil // what is wanted
+			return nil // as expected
 		}
 		defer res.Body.Close()
 		if body, err := io.ReadAll(res.Body); err == nil && res.Header.Get(refusedField) == "" {
@@ -138,9 +138,9 @@ func (f *fixture) fails(r *http.Request) *await.Job {
 	})
 }
 
-// TestClosedProxyLeavesNothing has clients that hang: without a word, in the
-// head, in a tunnel, in the TLS handshake, with a response that they do not read. That no
-// goroutine is left TestMain sees.
+// TestClosedProxyLeavesNothing covers clients that hang: without sending data, in the head, in a
+// tunnel, in the TLS handshake, and with a response that they do not read. TestMain checks that no
+// goroutine is left.
 func TestClosedProxyLeavesNothing(t *testing.T) {
 	f := newFixture(t, func(w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {

@@ -67,7 +67,7 @@ func (f *fixture) openSocket(scheme string) (net.Conn, *bufio.Reader) {
 	return c, r
 }
 
-// echo sends a message of five letters, with a mask of zeros, and wants it back.
+// echo sends a message of five letters, with a mask of zeros, and expects it back.
 func (f *fixture) echo(c net.Conn, r *bufio.Reader) error {
 	f.say(c, "\x81\x85\x00\x00\x00\x00hello")
 	frame := make([]byte, 7)
@@ -122,7 +122,7 @@ func TestWebSocketHasTheLimitOfBytes(t *testing.T) {
 	}
 }
 
-// TestWebSocketsTakeNoSlots has more of them than may be under way.
+// TestWebSocketsTakeNoSlots opens more WebSockets than requests may be in progress.
 func TestWebSocketsTakeNoSlots(t *testing.T) {
 	f := newFixture(t, echoSocket)
 	f.begin(Visit{PerHost: 1})
