@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// productPage is a page of a shop of about 40 KB, most of it not the product.
+// productPage is a page of a shop of about 40 KB, most of it not about the product.
 func productPage() string {
 	var b strings.Builder
 	b.WriteString(`<!doctype html><html><head><title>Lamp</title><meta property="og:type" content="product">
@@ -120,7 +120,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// BenchmarkDOM is what a rule of HTML pays before it finds anything.
+// BenchmarkDOM is the cost of a rule for HTML before its first match.
 func BenchmarkDOM(b *testing.B) {
 	body := productPage()
 	b.SetBytes(int64(len(body)))

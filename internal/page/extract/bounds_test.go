@@ -44,12 +44,11 @@ func mustApply(t testing.TB, rules *Rules, doc *document.Document) *Result {
 
 const htmlType = "text/html; charset=utf-8"
 
-// longBounds take half a minute with the race detector, beside others of their kind that do
-// not: they run without it.
+// longBounds take half a minute with the race detector, in addition to similar ones that do not:
+// they run without it.
 var longBounds = []string{"work", "xpath steps", "a value far too large"}
 
-// What a page makes of rules ends at the bounds, says so, and keeps what came
-// before.
+// Rules end at the limits on any page, report that, and keep the previous results.
 func TestBounds(t *testing.T) {
 	for _, tt := range []struct {
 		name, spec, contentType, body, reason string
@@ -94,7 +93,7 @@ func TestBounds(t *testing.T) {
 				t.Skip("runs without the race detector")
 			}
 			rules := mustCompile(t, tt.spec)
-			rules.limit = time.Hour // these bounds come first, on the slowest machine
+			rules.limit = time.Hour // these limits are reached first, on the slowest machine
 			result := mustApply(t, rules, page(tt.contentType, tt.body))
 			if len(result.Records) != tt.records || len(result.Links) != tt.links {
 				t.Errorf("%d records, %d links", len(result.Records), len(result.Links))
@@ -123,8 +122,8 @@ func TestTotalSizeOfRecords(t *testing.T) {
 	}
 }
 
-// A rule that never ends is ended by its caller's context, which is then the
-// error, not a problem of the page.
+// The caller's context ends a rule that would not end. The context is then the error, not a problem
+// of the page.
 func TestContextEnds(t *testing.T) {
 	rules := mustCompile(t, `records: [{kind: a, fields: {t: {jq: "last(repeat(1))"}}}]`)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
@@ -151,7 +150,7 @@ func TestManyProblems(t *testing.T) {
 	}
 }
 
-// A page that no rule is for is not looked at.
+// A page that no rule matches is not parsed.
 func TestNoRuleCostsNothing(t *testing.T) {
 	rules := mustCompile(t, `records: [{kind: a, match: "https://other.example/*", fields: {t: h1}}, {kind: b, types: json, fields: {t: {jq: .}}}]`)
 	if !rules.Matches("https://x.example/") || mustCompile(t, `records: [{kind: a, match: "https://other.example/*", fields: {t: h1}}]`).
@@ -167,7 +166,7 @@ func TestNoRuleCostsNothing(t *testing.T) {
 	}
 }
 
-// Rules are used by all workers at once.
+// All workers use the rules at once.
 func TestConcurrentUse(t *testing.T) {
 	g := readGolden(t, "testdata/product.txt")
 	x := readGolden(t, "testdata/xpath.txt")
@@ -195,7 +194,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// Masking reaches every text of a record and the names within its fields, and leaves the document alone.
+// Masking changes every text of a record and the names within its fields, but not the document.
 func TestMapTexts(t *testing.T) {
 	rules := mustCompile(t, `records: [{kind: a, key: "{a}", fields: {a: {jq: .a}, o: {jq: .o}, n: {jq: ".l[]", all: true, fields: {x: {jq: .}}}}}]`)
 	doc := page("application/json", `{"a":"x","o":{"k":["y",1,null]},"l":["z"]}`)

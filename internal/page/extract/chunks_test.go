@@ -6,7 +6,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A spec that is invalid is compiled all the same, to report all that is wrong.
+// An invalid spec is compiled nevertheless, to report all its errors.
 func TestRuleOfTheKindOfChunksBesideChunks(t *testing.T) {
 	spec := crawlspec.Default()
 	spec.Chunks = new(crawlspec.Chunks)

@@ -21,7 +21,7 @@ var fuzzTypes = []string{
 	htmlType, "application/json", "application/x-ndjson", "text/csv", "application/xml", "application/rss+xml", "text/plain", "",
 }
 
-// checkResult fails where a result exceeds its bounds or is no JSON.
+// checkResult fails if a result exceeds its limits or is not JSON.
 func checkResult(t *testing.T, result *Result) {
 	t.Helper()
 	if len(result.Records) > MaxRecords || len(result.Links) > MaxLinks || len(result.Problems) > MaxProblems || len(result.Notes) > MaxProblems {
@@ -43,8 +43,7 @@ func checkResult(t *testing.T, result *Result) {
 	}
 }
 
-// applyTwice returns what rules make of a document, which must be the same each
-// time.
+// applyTwice applies rules twice to a document. The results must be the same.
 func applyTwice(t *testing.T, rules *Rules, source document.Source) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
@@ -53,7 +52,7 @@ func applyTwice(t *testing.T, rules *Rules, source document.Source) {
 	for i := range 2 {
 		result, err := rules.Apply(ctx, document.New(source))
 		if errors.Is(err, context.DeadlineExceeded) {
-			return // a slow expression of the rules; nothing of the page
+			return // a slow expression of the rules, not a fault of the page
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +138,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// FuzzValues reads numbers and dates of any text.
+// FuzzValues parses numbers and dates in any text.
 func FuzzValues(f *testing.F) {
 	for _, s := range []string{"1,234.56", "1.234,5", "-€5", "Jan 2, 2006 3:04 PM EST", "2024-05-01", "1e5", "1'000", "–3", "12€50", "12¤99", "(1,234.50)", "2 x 12.50", "١٬٢٣٤٫٥٠", "1.0e2"} {
 		f.Add(s)
@@ -161,8 +160,8 @@ func FuzzValues(f *testing.F) {
 	})
 }
 
-// FuzzJQ evaluates any program on any value: it ends within its limits, says the same twice unless that is at a limit, and leaves
-// the value as it was.
+// FuzzJQ evaluates any program with any value: it ends within its limits, has the same result twice
+// unless it is near a limit, and leaves the value unchanged.
 func FuzzJQ(f *testing.F) {
 	for _, s := range []string{
 		".", ".a[]?|.b", "reduce .[] as $x (null; . + $x)", "[.[]|select(.>1)]|sort|add", `gsub("a";"b")`, `[match("(a)(b)?";"g")]`, "to_entries|from_entries", ".a |= . + 1", "del(.[0])", `"\(.)"|@base64`,
@@ -196,8 +195,8 @@ func FuzzJQ(f *testing.F) {
 	})
 }
 
-// FuzzPattern finds and replaces by any regular expression: what is found and made is
-// what package regexp finds and makes, in texts of any length.
+// FuzzPattern finds and replaces by any regular expression: the results are those of package
+// regexp, in texts of any length.
 func FuzzPattern(f *testing.F) {
 	for _, s := range []string{"a", "a*", "(a)|b", `\b`, "^", "$", "(?m)^.", "(?i)É", `\s+$`, "a(.*z)?", `\Qa`, "(?s).", "[^a]+", "(?:x{0,9}){1,9}y", `\xff`, "()", "a|", `\z`} {
 		f.Add(s, "abc é\xff\nz", "<$1>", uint16(3))
@@ -238,7 +237,7 @@ func FuzzPattern(f *testing.F) {
 	})
 }
 
-// FuzzPath holds plain paths to what the interpreter makes of them.
+// FuzzPath compares plain paths with the results of the interpreter.
 func FuzzPath(f *testing.F) {
 	for _, s := range []string{`{"a":{"b":[1,null,{"c":2}]}}`, `{"a":{"b":{"x":1}}}`, `{"a":"x"}`, `null`, `[]`, `{"a":{"b":1.50}}`} {
 		f.Add([]byte(s))

@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the rules give into the golden files")
 
-// A golden file has parts that begin with "-- name --": the spec, the request
-// with its URL, status and header, the body, and what the rules make of it.
+// A golden file has parts that begin with "-- name --": the spec, the request with its URL, status
+// and header, the body, and the result of the rules.
 type golden struct{ spec, request, body, want string }
 
 func readGolden(t testing.TB, file string) golden {
@@ -46,8 +46,8 @@ func (g golden) String() string {
 	return "-- spec --\n" + g.spec + "-- request --\n" + g.request + "-- body --\n" + g.body + "-- want --\n" + g.want
 }
 
-// document returns the document of a golden file. Its request is a URL, a status
-// perhaps, and header fields.
+// document returns the document of a golden file. Its request is a URL, optionally a status, and
+// header fields.
 func (g golden) document() *document.Document {
 	first, rest, _ := strings.Cut(g.request, "\n")
 	u, status, _ := strings.Cut(first, " ")
@@ -71,7 +71,7 @@ func (g golden) rules(t testing.TB) (*Rules, error) {
 	return Compile(spec)
 }
 
-// outcome runs a golden case and returns what it gives, one thing on each line.
+// outcome runs a golden case and returns its results, one per line.
 func (g golden) outcome(t testing.TB) string {
 	t.Helper()
 	rules, err := g.rules(t)
@@ -149,7 +149,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// A record on its way has its envelope before its fields.
+// A sent record has its envelope before its fields.
 func TestAppendJSON(t *testing.T) {
 	rec := Record{Kind: "a", Key: "k", fields: members{{"b", json.Number("1.50")}, {"a", "x"}}}
 	env := Envelope{URL: "https://x.example/", FetchedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Crawl: "c", Visit: "v"}

@@ -19,7 +19,7 @@ import (
 	"seine/internal/page/document"
 )
 
-// smallWorkers end soon what does not end.
+// smallWorkers end endless programs soon.
 var smallWorkers = newPool(jqLimits{memory: 32 << 20, cpu: 200 * time.Millisecond})
 
 // evaluated returns the results of a program, up to the 100th, as JSON, and notes.
@@ -36,14 +36,14 @@ func evaluated(t testing.TB, pool *jqPool, q *query, v any) (values string, note
 	return string(appendValue(nil, got)), r.result.Notes, err
 }
 
-// idleOf returns the worker that was used last.
+// idleOf returns the most recently used worker.
 func idleOf(pool *jqPool) *jqProcess {
 	pool.mu.Lock()
 	defer pool.mu.Unlock()
 	return pool.idle[len(pool.idle)-1]
 }
 
-// interpreted returns what the plain interpreter makes of a value, but for null, as JSON.
+// interpreted returns the results of the plain interpreter, without null, as JSON.
 func interpreted(t testing.TB, text string, v any, most int) string {
 	t.Helper()
 	parsed, err := gojq.Parse(text)
@@ -64,7 +64,7 @@ func interpreted(t testing.TB, text string, v any, most int) string {
 	return string(appendValue(nil, got))
 }
 
-// A worker says what the interpreter says, number by number.
+// A worker has the results of the interpreter, including its numbers.
 func TestWorkersSayWhatJQSays(t *testing.T) {
 	t.Parallel()
 	const body = `{"a":[3,1,2,1,null,"x",[1],{"b":2,"c":[1,2]}],"o":{"z":1,"b":{"c":[1,2,{"d":"e"}]},"é":"ü"},"n":12345678901234567890,
@@ -116,10 +116,11 @@ func TestWorkersSayWhatJQSays(t *testing.T) {
 	}
 }
 
-// bombed are workers with limits that a bomb comes to soon.
+// bombed are workers with low limits, which a bomb reaches soon.
 var bombed = newPool(jqLimits{memory: 64 << 20, cpu: 100 * time.Millisecond})
 
-// bomb evaluates a program on a page, and says how many bytes that has allocated in this process.
+// bomb evaluates a program on a page, and returns how many bytes that has allocated in this
+// process.
 func bomb(t *testing.T, pool *jqPool, text, body string) (allocated uint64, err error) {
 	t.Helper()
 	q, err := compileJQ(text)
@@ -137,8 +138,8 @@ func bomb(t *testing.T, pool *jqPool, text, body string) (allocated uint64, err 
 	return after.TotalAlloc - before.TotalAlloc, err
 }
 
-// What a program and a page can make of each other ends at a limit of the worker, and is little in this process. What is
-// long, but within the limits, is answered.
+// Programs end at a limit of the worker on any page, and allocate little in this process. Long
+// programs within the limits get their results.
 func TestBombsOfJQEndAtALimit(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
@@ -212,7 +213,8 @@ func TestBombsOfJQEndAtALimit(t *testing.T) {
 	}
 }
 
-// Programs that are honest have no need to know how workers end others: the largest values that were ever allowed are no trouble.
+// Honest programs do not notice the limits: the largest values that were ever allowed cause no
+// errors.
 func TestLargeValuesAreAnswered(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
@@ -264,7 +266,7 @@ func wideOf(n int) func() string {
 	}
 }
 
-// A text or a list that grows in a loop is memory once, however many were made.
+// The memory of a text or a list that grows in a loop counts once, however many were made.
 func TestGrowingValuesAreCountedOnce(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
@@ -283,7 +285,7 @@ func TestGrowingValuesAreCountedOnce(t *testing.T) {
 	}
 }
 
-// Fields of many items are evaluated ahead, with the outcome of one after the other.
+// Fields of many items are evaluated in advance, with the same outcome as one after the other.
 func TestProgramsAreEvaluatedAhead(t *testing.T) {
 	t.Parallel()
 	const fields = "fields: {id: {jq: .id}, sum: {jq: .id + 1}, many: {jq: 'range(.id)', all: true}, odd: {jq: 'if .id % 2 == 0 then error(\"even\") else .id end'}, " +
@@ -325,7 +327,8 @@ func TestProgramsAreEvaluatedAhead(t *testing.T) {
 	}
 }
 
-// A rule whose programs are evaluated for results of another needs one worker, also where all are in use.
+// A rule with programs on the results of another program needs only one worker, also when all are
+// in use.
 func TestEvaluationsWithinEachOtherShareAWorker(t *testing.T) {
 	rules := mustCompile(t, `records: [{kind: a, each: {jq: "range(20) | [., range(3)]"}, fields: {l: {jq: ".[] + 1", all: true, fields: {x: {jq: ". * 2"}, y: {jq: "range(.)", all: true}}}}}]`)
 	var wg sync.WaitGroup
@@ -340,7 +343,7 @@ func TestEvaluationsWithinEachOtherShareAWorker(t *testing.T) {
 	wg.Wait()
 }
 
-// A program whose caller gives up ends at once, and the next one has another worker.
+// A program ends at once when its caller gives up, and the next one gets another worker.
 func TestProgramEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"last(repeat(1))", "last(combinations)", "reduce range(1e9) as $i (0; . + 1)", "range(1e9) | select(false)"} {
@@ -356,7 +359,7 @@ func TestProgramEndsWithItsCaller(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cancel() // which kills the worker, before or while it works
+		cancel() // which kills the worker, before or during its work
 		if err := (jqRun{r}).selectJQ([]any{[]any{1, 2}}, q, nil, func(item) bool { return true }); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -371,7 +374,7 @@ func TestProgramEndsWithItsCaller(t *testing.T) {
 	}
 }
 
-// A worker that the system ends is replaced where it was idle, and else named as the cause.
+// A worker that the system kills is replaced if it was idle, and otherwise reported as the cause.
 func TestWorkerThatIsKilled(t *testing.T) {
 	t.Parallel()
 	pool := newPool(interpreters.limits)
@@ -398,7 +401,7 @@ func TestWorkerThatIsKilled(t *testing.T) {
 	jqRun{r}.release()
 }
 
-// Idle workers end after a while.
+// Idle workers end after some time.
 func TestIdleWorkersEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newPool(interpreters.limits)
@@ -414,7 +417,7 @@ func TestIdleWorkersEnd(t *testing.T) {
 	})
 }
 
-// A worker writes answers and nothing else, and ends when it is not asked any more.
+// A worker writes only answers, and ends with its input.
 func TestWorkerEndsWithItsInput(t *testing.T) {
 	t.Parallel()
 	w, err := startWorker(workerProgram, interpreters.limits)
@@ -433,7 +436,7 @@ func TestWorkerEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// Where no worker can be started, rules say so.
+// If no worker can be started, rules report that.
 func TestNoWorkerCanBeStarted(t *testing.T) {
 	pool := newPool(interpreters.limits)
 	pool.program = filepath.Join(t.TempDir(), "none")
@@ -445,8 +448,8 @@ func TestNoWorkerCanBeStarted(t *testing.T) {
 	}
 }
 
-// Programs whose results depend on more than their input, and those that are too long, are refused, also where they are called in
-// a part of a program; members of that name are not.
+// Programs with results that depend on more than their input, and those that are too long, are
+// rejected, also within parts of a program. Object members with such names are allowed.
 func TestProgramsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A key that records of several hosts have is told once for a kind, whichever of its rules made them.
+// A key that records of several hosts share is reported once per kind, whichever of its rules made
+// them.
 func TestKeysThatJoinHosts(t *testing.T) {
 	t.Parallel()
 	one := func(key string) string {

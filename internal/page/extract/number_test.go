@@ -16,7 +16,7 @@ func TestNumbersOfTexts(t *testing.T) {
 		want    string // "" if they are not numbers
 		integer string // the same with as: integer
 	}{
-		// Prices without cents end in a dash, behind what separates the decimals.
+		// Prices without cents end in a dash after the decimal separator.
 		{"1.299,-|CHF 1'299.-|1,299.–|1,299 - 1,500", "1299", "1299"},
 		{"5,-", "5", "5"},
 		{"€ 12.345,-- inkl. MwSt.", "12345", "12345"},
@@ -66,7 +66,7 @@ func TestNumbersOfTexts(t *testing.T) {
 	}
 }
 
-// Every script that has decimal digits writes numbers with them.
+// Every script with decimal digits writes numbers with them.
 func TestDigitsOfAllScripts(t *testing.T) {
 	for _, zero := range []rune{0x660, 0x6f0, 0x966, 0x9e6, 0xe50, 0x1040, 0xff10, 0x1d7ce, 0x1d7f6} {
 		text := string([]rune{zero + 1, zero, '.', zero + 9, zero + 5})
@@ -76,8 +76,7 @@ func TestDigitsOfAllScripts(t *testing.T) {
 	}
 }
 
-// A number of JSON is not read as a text that somebody wrote: neither a decimal separator
-// nor thousands are guessed.
+// A JSON number is not parsed as human text: neither a decimal separator nor thousands are guessed.
 func TestTypedNumbersAreNotReadAsText(t *testing.T) {
 	for _, c := range []struct {
 		in              any
@@ -112,7 +111,7 @@ func TestTypedNumbersAreNotReadAsText(t *testing.T) {
 	}
 }
 
-// Raised digits are cents, not more digits of the number.
+// Raised digits are cents, not further digits of the number.
 func TestNumbersWithRaisedDigits(t *testing.T) {
 	rules := golden{spec: "records:\n  - {kind: n, each: li, fields: {a: {from: text, as: number}, b: {xpath: ., as: number}, c: {css: b, get: text, as: number}}}\n"}
 	for _, c := range []struct{ html, want string }{

@@ -8,19 +8,19 @@ import (
 	"testing"
 )
 
-// longPatterns are expressions that look behind and ahead, match nothing, have
-// groups, and end in odd ways.
+// longPatterns are expressions that look behind and ahead, match nothing, have groups, and end in
+// unusual ways.
 var longPatterns = []string{
 	`a`, `(a)|(b)`, `a*`, ``, `\b`, `\bb\w*`, `^a`, `(?m)^.`, `(?m)^`, `.$`, `(?m).$`, `(?i)A|É`, `é?`, `(?s)a.*?b`, `\Ba`, `\z`,
 	`a(?:.*z)?`, `(?P<n>\d)(x)?`, `\Qa`, `\Qa\E|b`, `[^a]`, `\n`,
 }
 
-// free is for what may take as long as it likes.
+// free never limits the work.
 func free(int) error { return nil }
 
 const longSample = "ab é1x2 aab\nz b\xffa\n\nbaab. "
 
-// Matches that are searched one by one are those that are found at once.
+// Matches found one by one are those found at once.
 func TestPatternInLongText(t *testing.T) {
 	text := strings.Repeat(longSample, longText/len(longSample)+1)
 	for _, expr := range longPatterns {
@@ -47,8 +47,8 @@ func TestPatternInLongText(t *testing.T) {
 	}
 }
 
-// A search to the end of a page behind each match counts all that it reads, so that
-// it ends by that and not by the clock; where one match will do, there is one search.
+// A search to the end of a page after each match counts everything it reads, so that it ends by
+// that and not by time. If one match is enough, there is one search.
 func TestPatternOfQuadraticTime(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")

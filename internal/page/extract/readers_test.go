@@ -16,13 +16,13 @@ import (
 const river = "<p>The river runs through the valley and past the old mill, where the wheel has not turned for forty years. " +
 	"The river runs through the valley and past the old mill, where the wheel has not turned for forty years.</p>"
 
-// readerPage is a page that each reader reads in a way of its own: the pass over its tokens, the
-// DOM of rules, the main content and its Markdown, and structured data.
+// readerPage is a page for each of the readers: the scan of its tokens, the DOM of rules, the main
+// content and its Markdown, and structured data.
 type readerPage struct {
 	name, contentType, body string
 
 	title, published string
-	links            []string // that the pass finds
+	links            []string // that the scan finds
 	shown            []string // words of the text
 	hidden           []string // words that are not part of it
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Rules tell what never has a value: a selector that finds nothing, a type that nothing
-// has, a rule for pages that there are none of. Constants and defaults tell nothing.
+// Rules report what never has a value: a selector without matches, a type that no item has, a rule
+// without matching pages. Constants and defaults are not reported.
 func TestRulesTellWhatFindsNothing(t *testing.T) {
 	t.Parallel()
 	rules := mustCompile(t, `

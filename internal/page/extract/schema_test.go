@@ -42,7 +42,7 @@ func TestErrorsNameThePlaces(t *testing.T) {
 	for _, tt := range []struct{ schema, value, want string }{
 		{`true`, `{"a": 1}`, ""},
 		{`false`, `{"a": 1}`, "/: No values are allowed because the schema is set to 'false'"},
-		{`{"$ref": "#"}`, `{}`, ""}, // for ever
+		{`{"$ref": "#"}`, `{}`, ""}, // an endless reference
 		{`{"allOf": [{"$ref": "#"}], "required": ["a"]}`, `{}`, "/: Required property 'a' is missing"},
 		{`{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}`, `{}`, ""},
 		{`{"$defs": {"n": {"required": ["v"], "properties": {"next": {"$ref": "#/$defs/n"}}}}, "$ref": "#/$defs/n"}`, `{"v": 1, "next": {"v": 2, "next": {}}}`,

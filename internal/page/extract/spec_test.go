@@ -5,8 +5,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// parseSpec reads a spec in YAML. Package specfile, which does it for users, needs
-// this one.
+// parseSpec parses a spec in YAML. Package specfile, which does it for users, imports this package.
 func parseSpec(text []byte) (*crawlspec.Spec, error) {
 	s := crawlspec.Default()
 	if len(text) > 0 {

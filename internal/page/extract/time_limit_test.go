@@ -13,8 +13,8 @@ import (
 	"seine/internal/page/document"
 )
 
-// A function that nothing ends is left alone when the context is done: who waits
-// for the rules has what they made before.
+// A function that cannot be ended is abandoned when the context is done: the caller of the rules
+// gets the previous results.
 func TestBusyFunctionIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -25,7 +25,7 @@ func TestBusyFunctionIsLeftAlone(t *testing.T) {
 		began := time.Now()
 		ended := r.within(new(busyFunctions), func() {
 			r.note(0, "", "before")
-			<-ends // as a function of a library that does not look at the context
+			<-ends // like a function of a library that ignores the context
 			r.note(0, "", "behind")
 		})
 		if took := time.Since(began); ended || took > time.Minute+100*time.Millisecond {
@@ -41,8 +41,8 @@ func TestBusyFunctionIsLeftAlone(t *testing.T) {
 	})
 }
 
-// No rules begin while as many functions are busy as a process bears; they do when
-// one of them has ended, and say so when none does in their time.
+// No rules begin while the maximum number of functions are busy. They begin when one of these ends,
+// and report an error if none ends in time.
 func TestFewFunctionsAreAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var busy busyFunctions
@@ -77,7 +77,7 @@ func TestFewFunctionsAreAbandoned(t *testing.T) {
 	})
 }
 
-// A panic in rules is one of who applies them, where it is caught.
+// A panic in rules becomes a panic of their caller, which catches it.
 func TestPanicOfRulesIsOneOfTheCaller(t *testing.T) {
 	r := newRun(t.Context(), page(htmlType, ""))
 	defer func() {
@@ -88,7 +88,7 @@ func TestPanicOfRulesIsOneOfTheCaller(t *testing.T) {
 	r.within(new(busyFunctions), func() { _ = []int{}[len(r.links)] })
 }
 
-// countdown is done when it was asked so many times.
+// countdown is done after a number of calls.
 type countdown struct {
 	context.Context
 	left, after int
@@ -104,8 +104,8 @@ func (c *countdown) Err() error {
 
 type endlessRule struct{ name, rule, contentType, body string }
 
-// endless are rules and pages that keep each engine of this process busy for minutes, in what it
-// does again and again.
+// endless are rules and pages that keep each engine of this process busy for minutes, in its
+// repeated operations.
 var endless = []endlessRule{
 	{"css", "{kind: a, each: div, fields: {t: {css: 'div div p'}}}", htmlType, strings.Repeat("<div>", 400) + strings.Repeat("<b>x", 100)},
 	{"css :matches", "{kind: a, each: 'div:matches(y)', fields: {t: b}}", htmlType, strings.Repeat("<div>", 400) + strings.Repeat("x ", 1<<18)},
@@ -123,7 +123,7 @@ var endless = []endlessRule{
 	{"css :containsOwn", "{kind: a, each: 'div:containsOwn(y)', fields: {t: b}}", htmlType, "<div>" + strings.Repeat("x ", 1<<18)},
 }
 
-// endlessPrograms are the same of jq, which a worker is ended for.
+// endlessPrograms are the same for jq, for which a worker is killed.
 var endlessPrograms = []endlessRule{
 	{"jq", `{kind: a, fields: {t: {jq: "last(repeat(1))"}}}`, "application/json", "1"},
 	{"jq combinations", `{kind: a, fields: {t: {jq: "last(combinations)"}}}`, "application/json", "[" + strings.Repeat("[1,2,3],", 30) + "[]]"},
@@ -132,7 +132,7 @@ var endlessPrograms = []endlessRule{
 	{"condition", `{kind: a, when: {not: {jq: "last(repeat(null))"}}, fields: {t: {jq: .}}}`, "application/json", "1"},
 }
 
-// Each engine ends by itself when the context does, and asks it no more.
+// Each engine ends when the context does, and does not ask it again.
 func TestEnginesEndWithTheContext(t *testing.T) {
 	for _, tt := range endless {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,8 +155,7 @@ func TestEnginesEndWithTheContext(t *testing.T) {
 	})
 }
 
-// A rule that its caller ends is ended within what is waited for it, whatever it
-// does.
+// A rule ends within the time that its caller waits after cancellation, whatever it does.
 func TestApplyEndsWithItsCaller(t *testing.T) {
 	for _, tt := range slices.Concat(endless, endlessPrograms) {
 		t.Run(tt.name, func(t *testing.T) {
@@ -184,7 +183,7 @@ func TestProgramsEndWithTheContext(t *testing.T) {
 	}
 }
 
-// growing are rules and pages whose work must grow as the page does.
+// growing are rules and pages with work that must grow linearly with the page.
 var growing = []struct {
 	name, rule, contentType string
 	body                    func(n int) string
@@ -210,7 +209,7 @@ var growing = []struct {
 	{"template", "{kind: a, each: li, fields: {a: b, v: {value: '{a}-{a}'}}}", htmlType, func(n int) string { return strings.Repeat("<li><b>k</b>", n) }},
 }
 
-// The work that rules count grows as the page does.
+// The counted work of rules grows linearly with the page.
 func TestWorkGrowsAsThePage(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
@@ -235,7 +234,7 @@ func TestWorkGrowsAsThePage(t *testing.T) {
 	}
 }
 
-// Programs say what they say.
+// Programs have the expected results.
 func TestProgramsSayWhatTheySay(t *testing.T) {
 	for _, tt := range []struct{ jq, body, want string }{
 		{"(1,2) + (10,20)", "1", `[11,12,21,22]`},
@@ -281,7 +280,7 @@ func TestProgramsSayWhatTheySay(t *testing.T) {
 	}
 }
 
-// What templates of HTML hold is in no record, of whatever language the rule is.
+// The content of HTML templates is in no record, in any language of rules.
 func TestTemplatesOfHTMLAreInNoRecord(t *testing.T) {
 	body := `<head><meta name=m content=real></head><div><p>real</p><template><meta name=m content="{{m}}"><p>{{title}}</p><a href="/{{id}}">x</a></template></div>`
 	rules := mustCompile(t, `
@@ -313,7 +312,7 @@ follow: [{css: a}]
 	}
 }
 
-// checkPieces fails where much is allocated between two looks at the context.
+// checkPieces fails if much is allocated between two checks of the context.
 func checkPieces(t *testing.T, name string, doc *document.Document, do func(r *run) error) {
 	t.Helper()
 	ctx := &allocations{Context: t.Context()}
@@ -329,8 +328,8 @@ func checkPieces(t *testing.T, name string, doc *document.Document, do func(r *r
 	}
 }
 
-// Between two looks at the context, what a function of XPath makes of the largest value that it takes is so little that it takes no
-// more than a part of 100 ms, on a machine that allocates a gigabyte in a second.
+// Between two checks of the context, an XPath function allocates so little for its largest value
+// that it takes only a part of 100 ms, on a machine that allocates a gigabyte per second.
 func TestPiecesOfXPathAreShort(t *testing.T) {
 	if withRace {
 		t.Skip("it takes minutes with the race detector")
@@ -358,7 +357,7 @@ func TestPiecesOfXPathAreShort(t *testing.T) {
 	}
 }
 
-// allocations counts what is allocated between two looks at a context.
+// allocations measures allocation between two checks of a context.
 type allocations struct {
 	context.Context
 	last, worst uint64
