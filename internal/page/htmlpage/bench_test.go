@@ -9,8 +9,8 @@ import (
 	xhtml "golang.org/x/net/html"
 )
 
-// docsPage generates a page as documentation generators write them: some 15 KB
-// with 60 links, prose, code and a table.
+// docsPage generates a page like those of documentation generators: some 15 KB with 60 links,
+// prose, code and a table.
 func docsPage() []byte {
 	var b strings.Builder
 	b.WriteString(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Configuring the server &mdash; Manual</title>
@@ -47,8 +47,8 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// BenchmarkTokenizerOnly reads the tokens and does nothing with them: the cost
-// of the pass itself, here and in golang.org/x/net/html.
+// BenchmarkTokenizerOnly only reads the tokens: the cost of the scan itself, here and in
+// golang.org/x/net/html.
 func BenchmarkTokenizerOnly(b *testing.B) {
 	page := docsPage()
 	run := func(name string, pass func()) {
@@ -72,7 +72,7 @@ func BenchmarkTokenizerOnly(b *testing.B) {
 	})
 }
 
-// hostilePieces are what would be slow, repeated, if anything were quadratic.
+// hostilePieces would be slow, repeated, if anything were quadratic.
 var hostilePieces = []string{
 	"<", "<a ", "<a href=", "<a href='", "</", "<!--", "<!---", "<script>", "<script><!--", "<title>", "<svg>",
 	"<template>", "&", "&a", "&#1", "<![CDATA[", "<!", "a=", "<a a=", "&amp", "x ", "<p>", "\xe9", "<base href=/x>",

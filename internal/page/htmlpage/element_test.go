@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An element is known by its name in any case.
+// An element's name is recognized in any case.
 func TestLookup(t *testing.T) {
 	for name, want := range map[string]element{
 		"blockquote": elemBlock, "FigCaption": elemBlock, "foreignObject": elemForeignObject, "plaintext": elemPlaintext,
@@ -18,7 +18,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestPlainEnd: eight bytes at a time and one by one give the same.
+// Processing eight bytes at a time and one by one has the same result.
 func TestPlainEnd(t *testing.T) {
 	oneByOne := func(b []byte, i int) int {
 		for {

@@ -2,8 +2,8 @@ package htmlpage
 
 import "testing"
 
-// TestEncoding: the page is decoded, and the queries of its links are encoded
-// the way back. What package charset does has its tests there.
+// The page is decoded, and the queries of its links are encoded again. The tests of package charset
+// cover the rest.
 func TestEncoding(t *testing.T) {
 	const page = "<link rel=canonical href='?\xb1'><a href='\xb1?\xb1=&eacute;&euro;'>\xb1</a><a href='/?ab'>x</a><base href='/\xb1/?\xb1'>"
 	const latin2 = "canonical /%C4%85/?%B1\nanchor /%C4%85/%C4%85?%B1=%E9%26%238364%3B\nanchor /?ab"
@@ -24,7 +24,7 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
-// TestXHTMLEncoding: XHTML is XML, in which a meta element declares nothing.
+// XHTML is XML, in which a meta element declares nothing.
 func TestXHTMLEncoding(t *testing.T) {
 	p, err := Scan([]byte("<meta charset=latin2 />é"), testURL, "application/xhtml+xml", Options{})
 	if err != nil || p.Charset != "utf-8" || p.Text != "é" {

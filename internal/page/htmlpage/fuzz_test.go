@@ -41,7 +41,7 @@ func FuzzScan(f *testing.F) {
 	})
 }
 
-// checkDetails asks for more, which must not change what there was.
+// checkDetails asks for more details, which must not change the others.
 func checkDetails(t *testing.T, p Page, body []byte, contentType string, opts Options) {
 	more := opts
 	more.LinkTexts, more.Headings = true, true

@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestGolden reads the pages in testdata whole. Rewrite what they should yield
-// with -update, and read the difference.
+// TestGolden reads the whole pages in testdata. Update the expected results with -update, and
+// review the difference.
 func TestGolden(t *testing.T) {
 	pages, err := filepath.Glob("testdata/*.html")
 	if err != nil || len(pages) == 0 {

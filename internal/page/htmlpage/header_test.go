@@ -9,7 +9,7 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// details writes links as "kind url rel=… text", all that Scan knows of them.
+// details writes links as "kind url rel=… text", with all that Scan returns.
 func details(ls []Link) string {
 	var lines []string
 	for _, l := range ls {
@@ -22,7 +22,7 @@ func details(ls []Link) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestHeaderLinks: RFC 8288; the section or appendix in each case.
+// RFC 8288; the section or appendix in each case.
 func TestHeaderLinks(t *testing.T) {
 	tests := []struct{ rule, values, want string }{ // values by line
 		{"3 a link", `</a>; rel="next"`, "header /a [next] "},

@@ -18,7 +18,7 @@ func everything() Options {
 	return o
 }
 
-// allocated returns the bytes that f allocates, also those it gives back.
+// allocated returns the bytes that f allocates, including freed ones.
 func allocated(f func()) uint64 {
 	runtime.GC() // empties the pool, so that nothing is reused
 	runtime.GC()
@@ -29,7 +29,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// hostilePage is a page and the most that Scan may allocate for it, in bytes.
+// hostilePage is a page and the maximum that Scan may allocate for it, in bytes.
 type hostilePage struct {
 	name, page string
 	opts       Options
@@ -69,8 +69,7 @@ func hostilePages() []hostilePage {
 	return pages
 }
 
-// TestHostileMemory: what a page makes Scan allocate is bounded by Options and
-// the limits of the package, and not by the page.
+// Options and the limits of the package bound Scan's allocation, not the page.
 func TestHostileMemory(t *testing.T) {
 	for _, tt := range hostilePages() {
 		t.Run(tt.name, func(t *testing.T) {
@@ -87,9 +86,8 @@ func TestHostileMemory(t *testing.T) {
 	}
 }
 
-// TestHostileTime: eight times the page takes about eight times as long; it
-// would be 64 times if anything were quadratic. The time is that of the
-// processor, the shortest of some tries.
+// A page of eight times the length takes about eight times as long. With anything quadratic it
+// would be 64 times. It is processor time, the minimum of several runs.
 func TestHostileTime(t *testing.T) {
 	const small, factor, most = 32 << 10, 8, 24
 	for _, piece := range append(hostilePieces,
@@ -110,7 +108,7 @@ func processorTime(t *testing.T, page []byte) time.Duration {
 	best := time.Hour
 	for range 3 {
 		before := cputime.Used()
-		// Without a declared encoding, so that it is looked for, too.
+		// Without a declared encoding, to include its detection.
 		if _, err := Scan(page, testURL, "", everything()); err != nil {
 			t.Error(err)
 		}

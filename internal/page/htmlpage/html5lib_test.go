@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// html5libTest is a case of the tokenizer tests of html5lib.
+// html5libTest is a case of html5lib's tokenizer tests.
 type html5libTest struct {
 	Description, Input, LastStartTag string
 	Output                           [][]any
@@ -19,7 +19,7 @@ type html5libTest struct {
 	DoubleEscaped                    bool
 }
 
-// html5libTests reads the copy of the tests that comes with golang.org/x/net.
+// html5libTests reads the copy of the tests in golang.org/x/net.
 func html5libTests(t *testing.T) []html5libTest {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "golang.org/x/net").Output()
@@ -40,13 +40,13 @@ func html5libTests(t *testing.T) []html5libTest {
 		if err := json.Unmarshal(text, &suite); err != nil {
 			t.Fatalf("%s: %v", filepath.Base(file), err)
 		}
-		all = append(all, suite.Tests...) // xmlViolationTests are of parsers that make XML of HTML
+		all = append(all, suite.Tests...) // xmlViolationTests are for parsers that convert HTML to XML
 	}
 	return all
 }
 
-// transcriptOf writes what a case wants as ours does: without comments and document
-// types, which this tokenizer passes over.
+// transcriptOf writes the expected output of a case in the notation of ours: without comments and
+// document types, which this tokenizer skips.
 func transcriptOf(t *testing.T, c html5libTest) []string {
 	t.Helper()
 	out := transcript{sorted: true}
@@ -70,7 +70,8 @@ func transcriptOf(t *testing.T, c html5libTest) []string {
 	return out.lines
 }
 
-// TestTokenizerPassesHTML5lib runs the tests of html5lib that begin where a page does.
+// TestTokenizerPassesHTML5lib runs the tests of html5lib that begin in the state at the start of a
+// page.
 func TestTokenizerPassesHTML5lib(t *testing.T) {
 	var ran, otherState int
 	for _, c := range html5libTests(t) {
@@ -87,12 +88,12 @@ func TestTokenizerPassesHTML5lib(t *testing.T) {
 			t.Errorf("%s: %q\n got %q\nwant %q", c.Description, c.Input, got, want)
 		}
 	}
-	if ran < 6000 || otherState > 200 { // of version 0.62.0: 6,690 and 116
+	if ran < 6000 || otherState > 200 { // version 0.62.0 has 6,690 and 116
 		t.Errorf("%d cases ran, %d begin in another state", ran, otherState)
 	}
 }
 
-// unescape replaces \uXXXX, which tests have that JSON could not hold otherwise.
+// unescape replaces \uXXXX, which tests use for characters that JSON could not contain otherwise.
 func (c *html5libTest) unescape(t *testing.T) {
 	t.Helper()
 	plain := func(s string) string {

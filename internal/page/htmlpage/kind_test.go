@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// all asks for every kind of link that a page can have.
+// all asks for every kind of link of a page.
 func all(attributes ...string) Options {
 	return Options{Kinds: ^NoKinds, Attributes: attributes, LinkTexts: true}
 }
@@ -87,8 +87,8 @@ func TestLinkDetails(t *testing.T) {
 	}
 }
 
-// TestLeads: one URL linked in several ways is followed by those that a crawl
-// follows, and a mark on one of them is no mark on the others.
+// A URL that is linked in several ways keeps each kind, and a nofollow mark on one does not apply
+// to the others.
 func TestLeads(t *testing.T) {
 	l := scan(t, `<img src=a><a rel=nofollow href=a><link rel=next href=a>`, all()).Links[0]
 	if l.Kind != KindImage || l.NoFollow || l.Kinds|NoKinds != KindsOf(KindImage, KindAnchor, KindNext) {
@@ -111,7 +111,7 @@ func TestLeads(t *testing.T) {
 	}
 }
 
-// TestSrcset: section 4.8.4.2.1.
+// Section 4.8.4.2.1.
 func TestSrcset(t *testing.T) {
 	for set, want := range map[string]string{
 		"":                             "",
@@ -140,8 +140,7 @@ func TestSrcset(t *testing.T) {
 	}
 }
 
-// FuzzSrcset: candidates are parts of the set in its order, and each makes
-// progress.
+// FuzzSrcset: candidates are parts of the set in its order, and each advances.
 func FuzzSrcset(f *testing.F) {
 	f.Add([]byte("a 1x, b 2x,,c (d, e) f,"))
 	f.Add([]byte(",(,)"))
@@ -189,7 +188,7 @@ func TestHeadings(t *testing.T) {
 	}
 }
 
-// SVG 1.1 has the address of a link in xlink:href, which counts where there is no href.
+// In SVG 1.1 the URL of a link is in xlink:href, which counts if there is no href.
 func TestLinksOfSVG(t *testing.T) {
 	p := scan(t, `<svg xmlns:xlink="http://www.w3.org/1999/xlink"><a xlink:href="/old"><path/></a><a href="/new" xlink:href="/older"/></svg><a xlink:href=/none>none</a>`, Options{})
 	if got, want := links(p), "anchor /old\nanchor /new"; got != want {

@@ -19,8 +19,7 @@ func content(t *testing.T, url, body string) uint64 {
 	return p.Content
 }
 
-// TestContent has pairs of pages, each with the path it is at, and whether one
-// has something of its own that the other has not.
+// TestContent has pairs of pages, each with its path, and whether they have the same content.
 func TestContent(t *testing.T) {
 	const sorry = "<title>%s</title><h1>Sorry</h1><p>%s was not found, try these: <a href=/%[2]s/x>%[2]s</a> or <a href=/q>that</a>."
 	for _, c := range []struct {
@@ -64,8 +63,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestContentOfWordsAtTheEnd: a word is the same at the end of the text, where
-// there are not eight bytes to read.
+// A word has the same hash at the end of the text, where fewer than eight bytes remain.
 func TestContentOfWordsAtTheEnd(t *testing.T) {
 	for n := range 40 {
 		word := strings.Repeat("w", n+1)
@@ -99,8 +97,7 @@ func word(i int) string {
 	return string(b)
 }
 
-// TestWordsOfAllKinds: words are found the same eight bytes at a time as one by
-// one, whatever is around them.
+// Eight bytes at a time and one by one find the same words, in any context.
 func TestWordsOfAllKinds(t *testing.T) {
 	slow := func(text []byte, known *wordSet, h uint64) uint64 {
 		for i := 0; i < len(text); {
@@ -147,7 +144,7 @@ func TestWordsOfAllKinds(t *testing.T) {
 	}
 }
 
-// BenchmarkContent is the share of the fingerprint in BenchmarkScan.
+// BenchmarkContent is the part of the fingerprint in BenchmarkScan.
 func BenchmarkContent(b *testing.B) {
 	s := new(scanner)
 	s.reset(docsPage(), Options{}.withDefaults())

@@ -12,7 +12,7 @@ import (
 
 const testURL = "https://example.org/docs/page.html"
 
-// scan reads a page as the tests find it; what it contains cannot fail.
+// scan scans a page for the tests; its content cannot cause an error.
 func scan(t testing.TB, body string, opts Options) Page {
 	t.Helper()
 	p, err := Scan([]byte(body), testURL, "text/html; charset=utf-8", opts)
@@ -142,7 +142,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// links writes links as "kind url", with "!" before those not to be followed.
+// links writes links as "kind url", with "!" before nofollow links.
 func links(p Page) string {
 	var lines []string
 	for _, l := range p.Links {

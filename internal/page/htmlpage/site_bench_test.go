@@ -9,8 +9,7 @@ import (
 	xhtml "golang.org/x/net/html"
 )
 
-// sitePages are the pages of the PostgreSQL documentation that `make sites`
-// brings.
+// sitePages are the pages of the PostgreSQL documentation, which `make sites` downloads.
 func sitePages(b *testing.B) [][]byte {
 	const dir = "../../../.cache/sites/usr/share/doc/postgresql-doc-15/html"
 	names, _ := filepath.Glob(dir + "/*.html")
@@ -28,9 +27,8 @@ func sitePages(b *testing.B) [][]byte {
 	return pages
 }
 
-// BenchmarkSite reads a page of real documentation, all of them in turn: by the
-// bare tokenizers, by Scan, and into a tree. `go run ./parse cost` in bench/
-// compares them in interleaved rounds.
+// BenchmarkSite reads pages of real documentation in turn: with the bare tokenizers, with Scan, and
+// into a tree. `go run ./parse cost` in bench/ compares them in interleaved rounds.
 func BenchmarkSite(b *testing.B) {
 	pages := sitePages(b)
 	for _, way := range []struct {

@@ -14,9 +14,8 @@ import (
 	"seine/internal/base/ascii"
 )
 
-// ours and theirs write a document's tokens one per line, in the same notation:
-// the tokenizer of golang.org/x/net/html, which passes the standard's test
-// suite, is the specification of this one.
+// ours and theirs write a document's tokens one per line, in the same notation. The tokenizer of
+// golang.org/x/net/html passes the standard's test suite, and is the reference for this one.
 
 func ours(in []byte) []string { return (&transcript{}).ours(in) }
 
@@ -57,9 +56,9 @@ func ourRaw(t *tokenizer) string {
 	return string(content)
 }
 
-// newlines is how the standard reads them (section 13.2.3.5), before it decodes
-// references: "&#13;\n" is two characters. This tokenizer leaves them as they are,
-// since they are white space in either form.
+// newlines normalizes newlines as the standard does (section 13.2.3.5), before it decodes
+// references: "&#13;\n" is two characters. This tokenizer leaves them unchanged, since they are
+// white space in either form.
 func newlines(b []byte) []byte {
 	return bytes.ReplaceAll(bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 }
@@ -155,8 +154,8 @@ func lowerASCII(b []byte) string {
 	return string(out)
 }
 
-// normal hides what the two treat differently on purpose: this tokenizer leaves
-// newlines and NUL to its consumer, and golang.org/x/net/html leaves two references.
+// normal removes intended differences: this tokenizer leaves newlines and NUL to its caller, and
+// golang.org/x/net/html does not decode two references.
 func normal(s string) string { return normalizer.Replace(s) }
 
 var normalizer = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\x00", "\ufffd", "\u226a\u20d2", "&nLt;", "\u226b\u20d2", "&nGt;")
@@ -181,9 +180,9 @@ func TestTokensAreThoseOfTheStandard(t *testing.T) {
 	}
 }
 
-// otherScript matches what the other tokenizer reads in another way: after
-// "<!--" in a script and a "<" that opens no tag, it forgets that the script is
-// escaped, where the standard does not (section 13.2.5.23).
+// otherScript matches input with different results of the other tokenizer: after "<!--" in a script
+// and a "<" that opens no tag, it no longer treats the script as escaped, unlike the standard
+// (section 13.2.5.23).
 var otherScript = regexp.MustCompile(`(?is)<script.*<!--.*<([^a-z/]|$)`)
 
 func TestScriptStaysEscapedAfterAnyAngle(t *testing.T) {
@@ -208,7 +207,7 @@ func FuzzTokens(f *testing.F) {
 	})
 }
 
-// soup is what tag soup is made of: pieces that mean something to some state.
+// soup are the pieces of tag soup: each means something in some state.
 var soup = []string{
 	"<", ">", "</", "/>", "<!--", "-->", "--!>", "-", "--", "!", "=", `"`, "'", " ", "\n", "/", "a", "x", "&", "&amp", ";", "#", "&lt;",
 	"<a ", "<a href=", "</a>", "<script", "<script>", "</script", "</script>", "<style>", "</style>", "<title>", "</title>",
