@@ -62,7 +62,7 @@ func TestMarkdown(t *testing.T) {
 		{"<p><b>10<sup> 5 </sup></b>c<sup><b></b></sup>", "**10<sup> 5</sup>** c"},
 		{"<table><tr><th>a<th>b<tr><td><ul><li>c<li>d<ol start=3><li><p>e<li></ol><li></ul>f<td>g</table>", "| a | b |\n| --- | --- |\n| - c<br>- d<br>3. e<br>f | g |"},
 		{"<table><tr><td><ul><li>a</ul><td>b<tr><td>c<td>d</table>", "- a\n\nb\n\nc\n\nd"},
-		// Presentation alone: as text it would be 12, x2 and 38.
+		// Presentation markup alone: as text it would be 12, x2 and 38.
 		{"<p>a <math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> b", "a $\\frac{1}{2}$ b"},
 		{"<p><math display=block><mrow><msup><mi>x</mi><mn>2</mn></msup><mo>+</mo><msub><mrow><mi>a</mi><mi>b</mi></mrow><mi>i</mi></msub></mrow></math>", "$$x^{2}+{ab}_{i}$$"},
 		{"<p><math><mroot><mn>8</mn><mn>3</mn></mroot><mo>=</mo><msqrt><mn>4</mn></msqrt></math>", "$\\sqrt[3]{8}=\\sqrt{4}$"},
@@ -154,7 +154,7 @@ func TestMainContent(t *testing.T) {
 	}
 }
 
-// BenchmarkMain and BenchmarkMarkdown: one page of each shape.
+// BenchmarkMain and BenchmarkMarkdown have one page of each kind.
 func BenchmarkMain(b *testing.B) {
 	each(b, func(n, _ *html.Node) { Options{}.Main(n) })
 }

@@ -12,7 +12,7 @@ import (
 	"seine/internal/base/cputime"
 )
 
-// hostile is pages that cost as much as pages can.
+// hostile are pages with the maximum cost.
 var hostile = map[string]func(size int) string{
 	"paragraphs": func(n int) string {
 		return strings.Repeat("<p>some <b>bold</b> text, and a <a href=x>link</a>.</p>\n", n/50)
@@ -67,8 +67,8 @@ var hostile = map[string]func(size int) string{
 	"blank": func(n int) string { return "<p>a" + strings.Repeat(" ", n) + "b" },
 }
 
-// TestHostile: processor time grows no faster than the page, so that no page of the
-// largest size takes more than a few seconds.
+// Processor time grows at most linearly with the page, so that a page of the maximum size takes
+// only a few seconds.
 func TestHostile(t *testing.T) {
 	const size = 1 << 18
 	for name, page := range hostile {
@@ -89,7 +89,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestDeep: a tree may be deeper than html.Parse makes them.
+// A tree may be deeper than those of html.Parse.
 func TestDeep(t *testing.T) {
 	for _, a := range []atom.Atom{atom.Div, atom.B, atom.Blockquote, atom.Ul, atom.Table, atom.Tbody, atom.Dl, atom.A, atom.Pre} {
 		root := element(atom.Body)
@@ -112,7 +112,7 @@ func TestDeep(t *testing.T) {
 	}
 }
 
-// TestTooManyNodes: beyond the bound there is nothing, soon.
+// Above the limit there is no content, and the call returns soon.
 func TestTooManyNodes(t *testing.T) {
 	root := element(atom.Body)
 	for range maxNodes {
@@ -126,7 +126,7 @@ func TestTooManyNodes(t *testing.T) {
 	}
 }
 
-// TestLargest: a page of 30 MB.
+// A page of 30 MB.
 func TestLargest(t *testing.T) {
 	if testing.Short() {
 		t.Skip("30 MB")

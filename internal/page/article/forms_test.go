@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Markdown of what pages write in a form of their own.
+// Pages that write common things in unusual markup.
 func TestMarkdownOfOddForms(t *testing.T) {
 	for _, c := range []struct{ name, html, want string }{
 		{"list in a list", "<ol><li>one</li><ol><li>one a</li><li>one b</li></ol><li>two</li></ol>", "1. one\n   1. one a\n   2. one b\n2. two"},

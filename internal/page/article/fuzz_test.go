@@ -11,8 +11,8 @@ import (
 	"seine/internal/testing/groundtruth"
 )
 
-// FuzzMain: any page has the same main content twice, in bounded time, and the
-// tree is as it was.
+// FuzzMain: two calls find the same main content of any page, in bounded time, and leave the tree
+// unchanged.
 func FuzzMain(f *testing.F) {
 	pages, err := groundtruth.Load("testdata/pages")
 	if err != nil {
@@ -45,8 +45,7 @@ func FuzzMain(f *testing.F) {
 	})
 }
 
-// FuzzMarkdown: another reader of Markdown gets the words of a text back,
-// wherever they stand.
+// FuzzMarkdown: another parser of Markdown returns the words of a text, in any position.
 func FuzzMarkdown(f *testing.F) {
 	for i, text := range awkward {
 		f.Add(text, uint8(i))
@@ -60,7 +59,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// odd is trees that are not as usual.
+// odd are unusual trees.
 var odd = []string{
 	"", "text", "<a>", "<p>", "<table>", "<ul>x<li></ul>", "<dl><dd>x<dt></dl>", "<ol start=-5><li>x", "<ol start=999999999><li>x<li>y",
 	"<table><tr><td colspan=1000>x<td>y<tr><td rowspan=65000>z</table>", "<b><p>x</b>y", "<a href=x><p>a</p><table><tr><td>b</table></a>",
@@ -70,7 +69,7 @@ var odd = []string{
 	"<template><p>x</template>", `<script src=mathjax.js></script><p>\(a\) $$b$$ \[c \(`, "<form><h1>x</h1></form>", "<div hidden>x</div>", "<q><em></q></em>",
 }
 
-// dump writes a tree down.
+// dump writes a tree as text.
 func dump(n *html.Node) string {
 	var b strings.Builder
 	for w := dom.Walk(n); w.Next(); {

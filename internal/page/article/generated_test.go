@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// writer writes pages by chance, in which no word is there twice.
+// writer generates random pages in which each word occurs once.
 type writer struct {
 	*rand.Rand
 	words int
@@ -19,7 +19,7 @@ func (w *writer) word() string {
 	return fmt.Sprintf("w%dx", w.words)
 }
 
-// inline is some words, some of them in inline elements.
+// inline returns some words, some of them in inline elements.
 func (w *writer) inline() string {
 	var b strings.Builder
 	for range 1 + w.IntN(4) {
@@ -30,7 +30,7 @@ func (w *writer) inline() string {
 	return b.String()
 }
 
-// blocks is some blocks, in one another at most depth deep.
+// blocks returns some blocks, nested at most depth deep.
 func (w *writer) blocks(depth int) string {
 	var b strings.Builder
 	for range 1 + w.IntN(3) {
@@ -67,7 +67,7 @@ func (w *writer) block(depth int) string {
 	}
 }
 
-// table is one with a caption, headings, and cells that span others.
+// table returns a table with a caption, headings, and spanning cells.
 func (w *writer) table() string {
 	var b strings.Builder
 	b.WriteString("<table><caption>" + w.inline() + "</caption><tr><th>" + w.inline() + "<th colspan=2>" + w.inline())
@@ -78,7 +78,7 @@ func (w *writer) table() string {
 	return b.String() + "</table>"
 }
 
-// TestNoWordIsLostOrDoubled: whatever the page, another reader of its Markdown gets each word once.
+// Another parser of the Markdown of any page returns each word once.
 func TestNoWordIsLostOrDoubled(t *testing.T) {
 	for seed := range uint64(2000) {
 		w := &writer{Rand: rand.New(rand.NewPCG(seed, 1))}

@@ -12,8 +12,8 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const pageURL = "https://docs.example.org/guide/4.2/page.html"
 
-// TestGolden reads the pages in testdata. Rewrite what they should yield with
-// -update, and read the difference.
+// TestGolden reads the pages in testdata. Update the expected results with -update, and review the
+// difference.
 func TestGolden(t *testing.T) {
 	for _, p := range append(load(t, "pages"), load(t, "unseen")...) {
 		t.Run(p.Name, func(t *testing.T) {
@@ -52,9 +52,9 @@ func load(t testing.TB, folder string) []groundtruth.Page {
 	return pages
 }
 
-// TestFindsTheTruth: no page falls below what was reached. The pages in unseen
-// were written when the rules were final, and no rule was changed for them: they
-// say what to expect of other pages. bench/article prints the numbers.
+// No page scores lower than before. The pages in unseen were written after the rules were final,
+// and no rule was changed for them: they show what to expect of other pages. bench/article prints
+// the numbers.
 func TestFindsTheTruth(t *testing.T) {
 	for _, c := range []struct {
 		folder      string
@@ -77,8 +77,7 @@ func TestFindsTheTruth(t *testing.T) {
 	}
 }
 
-// TestMarkdownSaysWhatThePageSays: what another reader makes of the Markdown of
-// a page has the words of its text.
+// Another parser's result of the Markdown of a page has the words of its text.
 func TestMarkdownSaysWhatThePageSays(t *testing.T) {
 	for _, p := range append(load(t, "pages"), load(t, "unseen")...) {
 		c, ok := Options{}.Main(parse(t, p.HTML))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What looks like something beside the text, and is in it.
+// Parts of the text that look like something next to it.
 func TestWhatIsKept(t *testing.T) {
 	paragraphs := strings.Repeat("<p>"+long+long+"</p>", 30)
 	for name, c := range map[string]struct{ html, kept string }{

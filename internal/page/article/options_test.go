@@ -57,7 +57,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// The posts of a thread are there once, whether comments are kept or not.
+// The posts of a thread occur once, with or without comments.
 func TestCommentsOfAThread(t *testing.T) {
 	var page strings.Builder
 	page.WriteString("<h1>Title</h1>")

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// The content of a product's page is its description if JSON-LD has it and it is much of the text.
+// The content of a product page is its description if JSON-LD has it and it is a large part of the
+// text.
 func TestProduct(t *testing.T) {
 	const first = "A mug of stoneware, thrown and glazed by hand in a small workshop by the sea, that holds four tenths of a liter. "
 	description := strings.Repeat(first, 4)
@@ -36,7 +37,7 @@ func TestProduct(t *testing.T) {
 	}
 }
 
-// What is long and stands below something for sale is no content. The same of an article is.
+// Long text below an offer is not content. The same text below an article is.
 func TestBelowAProduct(t *testing.T) {
 	offer := "<body><h1>Mug</h1><div><p>" + strings.Repeat("A mug of stoneware that holds four tenths of a liter. ", 9) + "</p>"
 	others := strings.Repeat("<div class=tile><a href=/o>Another mug of stoneware</a> for EUR 12.50 and up</div>", 6)

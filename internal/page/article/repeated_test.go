@@ -6,13 +6,14 @@ import (
 	"testing"
 )
 
-// long is a text that no page has as a remark.
+// long is too long for a remark.
 const long = "The river runs through the valley and past the old mill, where the wheel has not turned for forty years. "
 
 // post is the text of the nth post.
 func post(n int) string { return fmt.Sprintf("Post %d. %s", n, strings.Repeat(long, 2)) }
 
-// The texts of a thread are its content, whatever their elements are called, without what stands beside each.
+// The texts of a thread are its content, whatever the names of their elements, without what stands
+// next to each.
 func TestPostsOfAThread(t *testing.T) {
 	const around = "<nav><a href=/>Home</a></nav><h1>Title</h1>"
 	threads := map[string]string{
@@ -37,7 +38,7 @@ func TestPostsOfAThread(t *testing.T) {
 	}
 }
 
-// A question is kept before its answers, which have another class. A long text beside them is not.
+// A question is kept before its answers, which have another class. A long text next to them is not.
 func TestQuestionBeforeAnswers(t *testing.T) {
 	var answers strings.Builder
 	for n := range 4 {
@@ -51,7 +52,7 @@ func TestQuestionBeforeAnswers(t *testing.T) {
 	}
 }
 
-// What a post quotes of an earlier one is there once, except with Recall. What it quotes of others is kept.
+// A post's quote of an earlier post is left out, except with Recall. Other quotes are kept.
 func TestQuotesInAThread(t *testing.T) {
 	var page strings.Builder
 	for n := range 4 {
@@ -66,7 +67,7 @@ func TestQuotesInAThread(t *testing.T) {
 	}
 }
 
-// Comments below an article are no content.
+// Comments below an article are not content.
 func TestCommentsBelowAnArticle(t *testing.T) {
 	for name, head := range map[string]string{"said to be an article": `<meta property="og:type" content="article">`, "not said": ""} {
 		var comments strings.Builder
@@ -111,7 +112,7 @@ func TestListBesideAText(t *testing.T) {
 	}
 }
 
-// What scripts show, or browsers without scripts do, is content where the page has little else.
+// Text that a script shows, or browsers without scripts, is content if the page has little else.
 func TestContentThatAScriptShows(t *testing.T) {
 	text := strings.Repeat(long, 5)
 	for name, c := range map[string]struct {
@@ -135,7 +136,7 @@ func TestContentThatAScriptShows(t *testing.T) {
 	}
 }
 
-// A word in a class or id does not delete the content of a page.
+// A word in a class or ID does not delete the content of a page.
 func TestNamesDoNotDeleteTheContent(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat(long, 4))
 	const small = "<p>Copyright of the town of Basel and of others.</p>"

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// reader is another's reading of Markdown: what it gets back must be what was
-// on the page.
+// reader is another parser of Markdown. Its result must have the text of the page.
 var reader = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Footnote))
 
 func render(t testing.TB, markdown string) *html.Node {
@@ -33,7 +32,7 @@ func parse(t testing.TB, page string) *html.Node {
 	return n
 }
 
-// visibleText is the characters of a text that leave ink.
+// visibleText returns the printable characters of a text.
 func visibleText(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsControl(r) || r == '\u200b' || r == '\ufeff' {
@@ -43,7 +42,7 @@ func visibleText(s string) string {
 	}, s)
 }
 
-// awkward is what Markdown takes for something else.
+// awkward are texts that Markdown could interpret as markup.
 var awkward = []string{
 	"# no heading", "#tag", "1. no item", "1) no item", "12345678901. long", "- no item", "+ no item", "* no item", "> no quote", "=== no", "---",
 	"***", "___", "```", "~~~", "~~no~~", "| a | b |", ":--|--:", "a | b", "`code`", "a ` b", "*no*", "_no_", "snake_case_name", "__init__", "**no**",
@@ -52,7 +51,7 @@ var awkward = []string{
 	"$x_1$", "{a}", "ü_ü", "日本語*です*", "«*»", "x  y", "<!-- no -->", "<?php", "</p>", "%", "@user", ":smile:", "1.", "-", "+", "#", ">", "=", ")", "a\tb",
 }
 
-// shapes is where a text may stand.
+// shapes are the positions of a text.
 var shapes = []string{
 	"<p>%s</p>", "<p>x %s y</p>", "<p>x<br>%s<br>z</p>", "<h2>%s</h2>", "<ul><li>%s</li></ul>", "<ul><li>%s<ul><li>%s</ul></ul>",
 	"<ol><li><p>%s</p><p>%s</p></ol>", "<blockquote>%s</blockquote>", "<table><tr><th>%s<th>b<tr><td>%s<td>c</table>",
@@ -81,8 +80,8 @@ func survives(t testing.TB, page string) {
 	}
 }
 
-// isPlainText says whether HTML and Markdown hand a text on unchanged: both put
-// something else for what is no character.
+// isPlainText reports whether HTML and Markdown keep a text unchanged: both replace invalid
+// characters.
 func isPlainText(s string) bool {
 	for _, r := range s {
 		if r == unicode.ReplacementChar || unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r) || unicode.IsSpace(r) && r > ' ' {

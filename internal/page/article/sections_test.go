@@ -11,7 +11,7 @@ import (
 	"seine/internal/page/dom"
 )
 
-// sectionsOf are the sections of the body of a page, each as its attributes and its Markdown.
+// sectionsOf returns the sections of the body of a page, each as its attributes and its Markdown.
 func sectionsOf(t *testing.T, body string) (all []string) {
 	t.Helper()
 	for _, n := range Sections(bodyOf(parse(t, "<html><body><div id=top>"+body+"</div>"))) {
@@ -62,8 +62,8 @@ func TestContentIsTakenApartAtItsHeadings(t *testing.T) {
 	}
 }
 
-// Each line of a content is in one section, in the order of the page, but for headings
-// that are in paths alone.
+// Each line of a content is in one section, in the order of the page, except for headings that are
+// only in paths.
 func TestSectionsHaveEachTextOnce(t *testing.T) {
 	for _, p := range append(load(t, "pages"), load(t, "unseen")...) {
 		c, ok := Options{}.Main(parse(t, p.HTML))
@@ -73,7 +73,7 @@ func TestSectionsHaveEachTextOnce(t *testing.T) {
 		before := Markdown(c.Node, pageURL)
 		var got, paths []string
 		for _, n := range Sections(c.Node) {
-			if text := Text(n); text != "" { // it may be a picture alone
+			if text := Text(n); text != "" { // it may contain only a picture
 				got = append(got, strings.Split(text, "\n")...)
 			}
 			paths = append(paths, strings.Split(dom.Attribute(n, AttrPath), pathSeparator)...)
@@ -97,7 +97,7 @@ func TestSectionsHaveEachTextOnce(t *testing.T) {
 	}
 }
 
-// A page of nothing but headings, or of groups in groups, takes time in proportion to its size.
+// A page of only headings, or of nested groups, takes time in proportion to its size.
 func TestSectionsOfHostilePages(t *testing.T) {
 	deep := strings.Repeat("<div>", 500) + "<h2>A</h2>a" + strings.Repeat("</div>b", 500)
 	for name, body := range map[string]string{"headings": strings.Repeat("<h2>A</h2>", 50_000), "levels": strings.Repeat("<h1>A</h1><h2>B</h2>b", 20_000), "deep": deep} {
