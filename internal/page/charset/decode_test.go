@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-const meta = "<meta charset=iso-8859-2>" // in which 0xb1 is "ą"
+const meta = "<meta charset=iso-8859-2>" // where 0xb1 is "ą"
 
-// decodeCase is a document, what is declared of it, and what the section of the
-// standard named makes of it.
+// decodeCase is a document, its declarations, and the result according to the named section of the
+// standard.
 type decodeCase struct{ section, rule, contentType, body, name, text string }
 
 func check(t *testing.T, cases []decodeCase, decode func([]byte, string) ([]byte, Encoding)) {
@@ -25,8 +25,7 @@ func check(t *testing.T, cases []decodeCase, decode func([]byte, string) ([]byte
 	}
 }
 
-// TestOrder: which declaration counts, HTML section 13.2.3.2 unless it says
-// another.
+// The declaration that counts, according to HTML section 13.2.3.2 unless a case names another.
 func TestOrder(t *testing.T) {
 	pad := strings.Repeat(" ", prescanLength)
 	utf16le := func(s string) string { return strings.Join(strings.Split(s, ""), "\x00") + "\x00" }
@@ -60,7 +59,7 @@ func TestOrder(t *testing.T) {
 	}, Decode)
 }
 
-// TestHeader: the charset of a Content-Type header.
+// The charset of a Content-Type header.
 func TestHeader(t *testing.T) {
 	const b = "\xb1"
 	const latin2, none = "iso-8859-2", "windows-1252"
@@ -82,7 +81,7 @@ func TestHeader(t *testing.T) {
 	}, Decode)
 }
 
-// TestPrescan: HTML section 13.2.3.2, "prescan a byte stream".
+// HTML section 13.2.3.2, "prescan a byte stream".
 func TestPrescan(t *testing.T) {
 	const none = "windows-1252"
 	const pragma = `<meta http-equiv=Content-Type content="text/html; charset=`
@@ -121,8 +120,7 @@ func TestPrescan(t *testing.T) {
 	}, Decode)
 }
 
-// TestLabels: the encoding a header's label stands for, Encoding standard
-// section 4.2.
+// The encoding of a label in a header, Encoding standard section 4.2.
 func TestLabels(t *testing.T) {
 	for label, name := range map[string]string{
 		"UTF8": "utf-8", "unicode-1-1-utf-8": "utf-8", "x-unicode20utf8": "utf-8", "\n utf-8\t": "utf-8",
@@ -138,7 +136,7 @@ func TestLabels(t *testing.T) {
 		"TIS_620": "windows-874", "win-1251": "windows-1251", "win1251": "windows-1251", "windows_1251": "windows-1251", "windows1252": "windows-1252", "cp-1250": "windows-1250",
 		"cp874": "windows-874", "ms932": "shift_jis", "shift-jis": "shift_jis", "iso8859_1": "windows-1252", "ISO_8859-15": "iso-8859-15", "latin-1": "windows-1252", "utf 8": "utf-8",
 		"utf_8": "utf-8", "koi8_r": "koi8-r", "koi8r": "koi8-r", "iso2022jp": "iso-2022-jp", "gb_2312": "gbk", "big-5": "big5", "cp65001": "utf-8", "x-cp1251": "windows-1251",
-		// Not these:
+		// Invalid ones:
 		"utf-7": "", "utf-32": "", "cesu-8": "", "": "", "cp": "", "cp1": "", "win-1260": "", "windows": "", "\u212aoi8-r": "", "utf-8\u00a0": "",
 		strings.Repeat(" ", 40) + "utf-8": "utf-8",
 	} {
@@ -148,10 +146,10 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestDecoders: characters and errors, by the section of the Encoding standard.
+// Characters and errors, by the section of the Encoding standard.
 func TestDecoders(t *testing.T) {
 	cases := []struct{ section, label, in, want string }{
-		{"8.1.1", "utf-8", "\xe2\x82A", "\ufffdA"}, // the front of a character is one error
+		{"8.1.1", "utf-8", "\xe2\x82A", "\ufffdA"}, // an incomplete character is one error
 		{"8.1.1", "utf-8", "\xf0\x9f\x98", "\ufffd"},
 		{"8.1.1", "utf-8", "\xf0\x80\x80", "\ufffd\ufffd\ufffd"}, // too long
 		{"8.1.1", "utf-8", "\xed\xa0\x80", "\ufffd\ufffd\ufffd"}, // a surrogate
@@ -167,9 +165,9 @@ func TestDecoders(t *testing.T) {
 		{"9.1", "koi8-r", "abc", "abc"},
 		{"9.1", "macintosh", "\xdb", "€"},
 		{"10.1.1", "gbk", "\xc4\xe3\x80", "你€"},
-		{"10.1.1", "gbk", "\x81\x30\x81\x30", "\u0080"}, // GBK is read as gb18030
+		{"10.1.1", "gbk", "\x81\x30\x81\x30", "\u0080"}, // GBK is decoded as gb18030
 		{"10.2.1", "gb18030", "\x90\x30\x81\x30\xff", "\U00010000\ufffd"},
-		{"10.2.1", "gb18030", "\x81<", "\ufffd<"}, // ASCII is not swallowed
+		{"10.2.1", "gb18030", "\x81<", "\ufffd<"}, // ASCII is kept
 		{"10.2.1", "gb18030", "\x81\x30<a", "\ufffd0<a"},
 		{"10.2.1", "gb18030", "\x81\x30\x81<", "\ufffd0\ufffd<"},
 		{"10.2.1", "gb18030", "\xe3\x32\x9a\x35", "\U0010ffff"},
@@ -203,9 +201,8 @@ func TestDecoders(t *testing.T) {
 	}
 }
 
-// TestBrokenCharacterHidesNoMarkup: what ends a tag or an attribute is read as such behind
-// any byte, as a browser reads it; else links and scripts are there for one and not for the
-// other.
+// The end of a tag or an attribute counts after any byte, as in a browser. Otherwise links and
+// scripts would exist for one and not for the other.
 func TestBrokenCharacterHidesNoMarkup(t *testing.T) {
 	for _, label := range []string{"gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"} {
 		e := labelled([]byte(label))
@@ -221,7 +218,7 @@ func TestBrokenCharacterHidesNoMarkup(t *testing.T) {
 	}
 }
 
-// TestXML: RFC 7303 and XML 1.0.
+// RFC 7303 and XML 1.0.
 func TestXML(t *testing.T) {
 	check(t, []decodeCase{
 		{"RFC 7303 3.2", "mark before header", "text/xml; charset=latin2", "\xef\xbb\xbf<a>é", "utf-8", "é"},
@@ -254,7 +251,7 @@ func TestUTF8IsNotCopied(t *testing.T) {
 	}
 }
 
-// FuzzDecode: whatever comes gives UTF-8 of bounded size, twice the same.
+// FuzzDecode: any input gives UTF-8 of bounded size, the same in two calls.
 func FuzzDecode(f *testing.F) {
 	for _, label := range []string{"", "utf-8", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr", "iso-2022-jp", "utf-16", "latin1", "hz-gb-2312"} {
 		f.Add([]byte("<meta charset=utf-8>\x81\x30\x81\x30\x1b$B$F\xff<"), "text/html; charset="+label)

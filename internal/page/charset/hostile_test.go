@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMemory: what is allocated is bounded by the size of the document, whatever
-// is in it, also counting what is given back while a buffer grows.
+// The size of a document bounds the allocated memory, whatever its content, including what is freed
+// as a buffer grows.
 func TestMemory(t *testing.T) {
 	const size = 1 << 20
 	for _, label := range []string{
@@ -28,8 +28,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestQueryMemory: the query of a link grows to what its characters can become,
-// and nothing is allocated for each of them.
+// The query of a link is allocated once, for the largest result of its characters, and not per
+// character.
 func TestQueryMemory(t *testing.T) {
 	for _, label := range []string{"windows-1252", "gb18030", "big5", "iso-2022-jp"} {
 		e := labelled([]byte(label))

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// inHTML is a page that declares nothing around a text in an encoding.
+// inHTML is a page without declarations around a text in an encoding.
 func inHTML(t *testing.T, encoding, text string) []byte {
 	t.Helper()
 	e, err := htmlindex.Get(encoding)
@@ -24,7 +24,7 @@ func inHTML(t *testing.T, encoding, text string) []byte {
 		"<body class=\"page home\"><div id=\"content\"><p class='text'>" + string(b) + "</p></div></body></html>")
 }
 
-// TestLegacyDetected: pages that declare nothing, in the encodings that their languages were written in.
+// Pages without declarations, in the encodings that their languages used.
 func TestLegacyDetected(t *testing.T) {
 	const (
 		russian  = "Новости Москвы|Каталог товаров. Цена: 500 руб.|Музей открыт ежедневно, кроме понедельника. Билеты можно купить в кассе или на сайте.|Главная страница|О компании"
@@ -60,7 +60,7 @@ func TestLegacyDetected(t *testing.T) {
 	}
 }
 
-// TestWesternStays: texts in windows-1252, short ones among them, are not taken for others.
+// Texts in windows-1252, including short ones, are not detected as another encoding.
 func TestWesternStays(t *testing.T) {
 	for _, text := range []string{
 		"Größe für Öl", "Café à l’hôtel", "Preisliste: Bäder, Türen, 20 €", "Niño, mañana, año", "It’s “quoted” — © 2024 £5", "été", "ÜBER UNS – ÖFFNUNGSZEITEN",
@@ -77,7 +77,7 @@ func TestWesternStays(t *testing.T) {
 	}
 }
 
-// TestBrokenUTF8: where nearly all of a text is UTF-8, the rest is U+FFFD.
+// In a text of nearly only UTF-8, the rest is U+FFFD.
 func TestBrokenUTF8(t *testing.T) {
 	decoders := map[string]func([]byte, string) ([]byte, Encoding){"HTML": Decode, "text": DecodeText, "XML": DecodeXML}
 	for _, text := range []string{"Größe für Öl#", "é#", "#é", "Новости#Москвы", "日本#語", "Größe# für#Öl ÄÖÜ und so weiter: äöü", "a\xe2\x82 Größe für Öl\xc3"} {
@@ -101,7 +101,7 @@ func TestBrokenUTF8(t *testing.T) {
 	}
 }
 
-// TestDetectionIsBounded: of a long text, a sample is looked at.
+// Detection reads only a sample of a long text.
 func TestDetectionIsBounded(t *testing.T) {
 	for _, body := range []string{
 		strings.Repeat("\xcd\xee\xe2\xee\xf1\xf2\xe8 ", 1<<20), strings.Repeat("<a>", 1<<20) + "\xcd\xee", strings.Repeat("<script>", 1<<18) + "\xcd", strings.Repeat("<", 1<<20) + "\xcd",

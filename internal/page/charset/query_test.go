@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestQuery: URL standard section 1.3, "percent-encode after encoding".
+// URL standard section 1.3, "percent-encode after encoding".
 func TestQuery(t *testing.T) {
 	tests := []struct{ label, query, want string }{
 		{"utf-8", "a=é&b=c d", "a=%C3%A9&b=c%20d"},
@@ -26,7 +26,7 @@ func TestQuery(t *testing.T) {
 		{"gbk", "你€\U00010000", "%C4%E3%80%26%2365536%3B"},
 		{"gb18030", "你€\U00010000", "%C4%E3%A2%E3%900%810"},
 		{"iso-2022-jp", "aテb", "a%1B$B%F%1B(Bb"},
-		{"iso-2022-jp", "αω", "%1B$B&A&X%1B(B"}, // bytes that "&" has
+		{"iso-2022-jp", "αω", "%1B$B&A&X%1B(B"}, // bytes of "&"
 		{"iso-2022-jp", "ァ\ufffdァ", "%1B$B%!%1B(B%26%2365533%3B%1B$B%!%1B(B"},
 		{"iso-2022-jp", "テéテ", "%1B$B%F%1B(B%26%23233%3B%1B$B%F%1B(B"},
 	}
@@ -60,8 +60,7 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// FuzzQuery: nothing is left that a URL cannot hold, and a second time changes
-// nothing.
+// FuzzQuery: the result is valid in a URL, and a second call does not change it.
 func FuzzQuery(f *testing.F) {
 	for _, label := range []string{"utf-8", "gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr", "iso-2022-jp", "utf-16", "latin1", "x-user-defined", "koi8-u"} {
 		f.Add("a=é&テ\u2212¥ \"\x1b\xff你%e9", label)

@@ -66,7 +66,7 @@ func TestBreadcrumbs(t *testing.T) {
 
 var counts = map[string]func(string) int{"characters": utf8.RuneCountInString, "words": chunk.Words, "tokens": chunk.Tokens}
 
-// markdown draws a document. Each of its words is there once.
+// markdown generates a document in which each word occurs once.
 func markdown(t *rapid.T) string {
 	n := 0
 	word := func() string {
@@ -101,7 +101,7 @@ func markdown(t *rapid.T) string {
 
 var notWord = regexp.MustCompile("[\\s`#]+")
 
-// wordsOf returns what a text has beside white space, headings and the fences of code.
+// wordsOf returns a text without white space, headings and code fences.
 func wordsOf(text string) string {
 	text = regexp.MustCompile("(?m)^```(sh)?$|^#+ .*$").ReplaceAllString(text, "")
 	return notWord.ReplaceAllString(text, "")
@@ -143,7 +143,7 @@ func TestSizeIsNeverExceeded(t *testing.T) {
 	})
 }
 
-// A page without headings is the worst case: nothing but the text says where chunks begin.
+// A page without headings is the worst case: only the text determines where chunks begin.
 func TestAnInsertedParagraphChangesFewChunks(t *testing.T) {
 	var paragraphs []string
 	for i := range 100 {

@@ -53,7 +53,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Each line of a table of contents is a paragraph, without the row of dots.
+// Each line of a table of contents is a paragraph, without the dot leaders.
 func TestContentsOfAPDF(t *testing.T) {
 	file := strings.Replace(string(report()), "A line of the first paragraph that is as long as", "1. Wells . . . . . . . . . . . . 4) Tj T* (2. Mills.....................17", 1)
 	r, err := HTML(t.Context(), []byte(file))
@@ -62,7 +62,7 @@ func TestContentsOfAPDF(t *testing.T) {
 	}
 }
 
-// A PDF whose author gave no title has that of its first line.
+// A PDF without a title from its author gets its first line as its title.
 func TestTitleOfAPDF(t *testing.T) {
 	for given, want := range map[string]string{
 		"A & B": "A &amp; B", "": "A report", "Untitled": "A report", "Microsoft Word - Annual report 2.doc": "A report", "x.wpd  [PFP#1]": "A report",
@@ -123,7 +123,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// damage changes a file: bits, its end, a part of it by one of another.
+// damage changes a file: it flips bits, truncates it, or replaces a part by one of another file.
 func damage(rnd *rand.Rand, file []byte, all [][]byte) []byte {
 	b := slices.Clone(file)
 	at := rnd.IntN(len(b))
@@ -145,7 +145,7 @@ func damage(rnd *rand.Rand, file []byte, all [][]byte) []byte {
 	return b
 }
 
-// TestDamagedFiles reads files that are damaged, 200 of them or as many as SEINE_DAMAGED_FILES says.
+// TestDamagedFiles reads damaged files, 200 of them or the number in SEINE_DAMAGED_FILES.
 func TestDamagedFiles(t *testing.T) {
 	count, _ := strconv.Atoi(os.Getenv("SEINE_DAMAGED_FILES"))
 	if count == 0 {

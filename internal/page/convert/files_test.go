@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// zipped returns an archive of entries, that of the media type first.
+// zipped returns an archive of entries, with the media type first.
 func zipped(t testing.TB, entries map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -126,7 +126,7 @@ const rich = `{\rtf1\ansi\ansicpg1252\uc1{\fonttbl{\f0 Times;}}{\info{\title A &
 \pard The caf\'e9 \u8364?uro{\*\generator no}.\par One {\field{\*\fldinst{HYPERLINK "https://example.org/a"}}{\fldrslt link}}.\par
 \trowd\intbl x\cell y\cell\row\pard Last\bin3 }}}words\par}`
 
-// pdfOf returns a PDF of objects, the first of which is the catalog.
+// pdfOf returns a PDF of objects, with the catalog first.
 func pdfOf(trailer string, objects ...string) []byte {
 	var b bytes.Buffer
 	b.WriteString("%PDF-1.7\n")
@@ -148,7 +148,7 @@ func stream(dict, data string) string {
 	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", dict, len(data), data)
 }
 
-// report is a PDF of two pages: an outline, a link, properties.
+// report is a PDF of two pages with an outline, a link, and properties.
 func report() []byte {
 	lines := func(texts ...string) string {
 		return stream("", "BT /F1 12 Tf 14 TL 72 720 Td ("+strings.Join(texts, ") Tj T* (")+") Tj ET")
@@ -165,11 +165,11 @@ func report() []byte {
 		"<< /Title (A & B) /Author (Ada) /CreationDate (D:20260102030405+01'00') /ModDate (D:20260203040506Z) >>",
 		"<< /Type /Outlines /First 11 0 R /Last 12 0 R /Count 2 >>",
 		"<< /Title (First head) /Parent 10 0 R /Next 12 0 R /Dest [3 0 R /Fit] >>",
-		"<< /Title (Second head) /Parent 10 0 R /Prev 11 0 R /Next 11 0 R /Dest [4 0 R /Fit] >>", // leads in a circle
+		"<< /Title (Second head) /Parent 10 0 R /Prev 11 0 R /Next 11 0 R /Dest [4 0 R /Fit] >>", // makes a circle
 	)
 }
 
-// scan is a PDF with nothing but a picture.
+// scan is a PDF with only a picture.
 func scan() []byte {
 	return pdfOf("",
 		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
@@ -186,7 +186,7 @@ func locked() []byte {
 		"<< /Filter /Standard /V 1 /R 2 /O <"+key+"> /U <"+key+"> /P -4 >>")
 }
 
-// whole are files of all formats.
+// whole returns files of all formats.
 func whole(t testing.TB) map[string][]byte {
 	return map[string][]byte{
 		"docx": docx(t), "xlsx": xlsx(t), "pptx": pptx(t), "odt": odt(t), "epub": book(t), "rtf": []byte(rich), "pdf": report(), "scan": scan(), "locked": locked(),

@@ -21,7 +21,7 @@ func parse(t testing.TB, page string) *html.Node {
 	return root
 }
 
-// all are the nodes below root that match, and the work that it took.
+// all returns the matching nodes below root, and the work that matching took.
 func all(t testing.TB, text string, root *html.Node) (found []*html.Node, work int) {
 	t.Helper()
 	s, err := Compile(text)
@@ -40,9 +40,8 @@ func all(t testing.TB, text string, root *html.Node) (found []*html.Node, work i
 	return found, work
 }
 
-// hostile are pages that make each construct take long where it looks at the same
-// elements again: so many elements in each other, with many in the innermost, or
-// beside each other.
+// hostile are pages for which each construct would take long if it looked at the same elements
+// again: many nested elements, with many in the innermost, or many siblings.
 var hostile = []struct {
 	selector string
 	page     func(n int) string
@@ -108,8 +107,7 @@ func disabledIn(n int) string {
 	return "<fieldset disabled>" + strings.Repeat("<legend></legend><input>", n)
 }
 
-// The work that any page makes of any construct grows as the page does. Cascadia's
-// took hours for some of these.
+// The work of any construct grows linearly with the page. Cascadia took hours for some of these.
 func TestWorkIsLinear(t *testing.T) {
 	t.Parallel()
 	const small, times = 2000, 8
@@ -128,7 +126,7 @@ func TestWorkIsLinear(t *testing.T) {
 	}
 }
 
-// Of elements in each other, :matches reads the text of each.
+// In nested elements, :matches reads the text of each.
 func TestMatchesCountsWhatItReads(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a", 1<<16)
@@ -141,7 +139,7 @@ func TestMatchesCountsWhatItReads(t *testing.T) {
 
 var errEnough = errors.New("enough")
 
-// A matcher ends when it may spend no more, wherever it is, and stays so.
+// A matcher ends anywhere once its budget is used up, and remains ended.
 func TestMatcherEndsWhenWorkDoes(t *testing.T) {
 	t.Parallel()
 	for _, tt := range append(hostile, struct {
@@ -177,7 +175,7 @@ func TestMatcherEndsWhenWorkDoes(t *testing.T) {
 	}
 }
 
-// What templates hold is no part of the page.
+// The content of templates is not part of the page.
 func TestTemplatesHideWhatTheyHold(t *testing.T) {
 	t.Parallel()
 	root := parse(t, `<div id=a><p class=x>shown</p><template id=t><p class=x>{{title}}</p><template><p>in</template></template></div><div id=b><template><i>{{n}}</i></template></div>`)
@@ -197,7 +195,7 @@ func TestTemplatesHideWhatTheyHold(t *testing.T) {
 	}
 }
 
-// check compares what is found with what cascadia finds.
+// check compares the result with cascadia's.
 func check(t *testing.T, selector, page string) {
 	t.Helper()
 	want, err := cascadia.ParseGroup(selector)
@@ -255,7 +253,7 @@ var pages = []string{
 	``, `<template><p class=x>a</p></template>`, `a<p>a<p a=b>b<table><tr><td>a<p>b</table>`,
 }
 
-// What is found is what cascadia finds, whatever the selector and the page.
+// The results are those of cascadia, for any selector and page.
 func TestFindsWhatCascadiaFinds(t *testing.T) {
 	t.Parallel()
 	for _, selector := range samples {
@@ -267,7 +265,7 @@ func TestFindsWhatCascadiaFinds(t *testing.T) {
 	}
 }
 
-// FuzzMatch makes selectors and pages of parts, and holds them to cascadia.
+// FuzzMatch generates selectors and pages, and compares the results with cascadia's.
 func FuzzMatch(f *testing.F) {
 	for i, selector := range samples {
 		f.Add(selector, pages[i%len(pages)], []byte{byte(i), byte(i * 7), byte(i * 31)})
@@ -282,7 +280,7 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// made makes a selector and a page of the parts that bytes choose.
+// made makes a selector and a page of parts chosen by the seed.
 func made(seed []byte) (selector, page string) {
 	tags := []string{"p", "b", "i", "div", "li", "input", "fieldset", "legend"}
 	var s, p strings.Builder

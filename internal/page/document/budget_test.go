@@ -11,7 +11,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// numbered is a text for each number up to n.
+// numbered returns a text for each number below n.
 func numbered(format string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -20,14 +20,14 @@ func numbered(format string, n int) string {
 	return b.String()
 }
 
-// formats are elements that each paragraph opens again, with end tags that end
-// none of them; manyAttributes is one with thousands of attributes.
+// formats are elements that the parser opens again in each paragraph, with end tags that close none
+// of them; manyAttributes is for one with thousands of attributes.
 var (
 	formats        = "<p>" + numbered("<b id=%d>", 480) + strings.Repeat("</i>", 480)
 	manyAttributes = numbered(" a%d", 8000)
 )
 
-// heapOf returns what is on the heap of what make returns.
+// heapOf returns the heap size of make's result.
 func heapOf(make func() any) int {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -39,16 +39,16 @@ func heapOf(make func() any) int {
 	return int(after.HeapAlloc) - int(before.HeapAlloc)
 }
 
-// within fails where the count is less than what is taken, or far more.
+// within fails if the count is below the actual size, or far above it.
 func within(t *testing.T, counted, heap int) {
 	t.Helper()
-	const spare = 256 << 10 // of the heap, for what runs beside
+	const spare = 256 << 10 // of the heap, for other goroutines
 	if counted < heap*95/100-spare || counted > 3*heap+spare {
 		t.Errorf("counted %d KiB, on the heap are %d", counted>>10, heap>>10)
 	}
 }
 
-// bombs are pages that become far more than they have, however they hide it.
+// bombs are pages whose trees are much larger than they are, with various disguises.
 var bombs = map[string]string{
 	"formatting elements": formats + strings.Repeat("<p>x", 300),
 	"their attributes":    "<p><b" + manyAttributes + ">" + strings.Repeat("<p>x", 100),
@@ -73,7 +73,7 @@ var bombs = map[string]string{
 	"attributes":          "<p" + manyAttributes + ">x<br" + manyAttributes + ">",
 }
 
-// plainPages are pages that do not.
+// plainPages are pages without such growth.
 var plainPages = map[string]string{
 	"a list":           "<ul>" + strings.Repeat("<li><a href=x><b>a</b> b</a><br>", 5000) + "</ul>",
 	"cards":            strings.Repeat("<a href=x><div><h3>a</h3><p>b <em>c</em></div></a>", 5000),
@@ -90,7 +90,7 @@ var plainPages = map[string]string{
 	"unknown elements": strings.Repeat("<x-y data-z=a></x-y>", 10_000),
 }
 
-// forecastAndHeap returns what is counted for the tree of a page, and what it takes.
+// forecastAndHeap returns the count for the tree of a page, and its actual size.
 func forecastAndHeap(t *testing.T, body string) (counted, heap int) {
 	t.Helper()
 	f := newForecast([]byte(body), 1<<40)
@@ -105,7 +105,7 @@ func forecastAndHeap(t *testing.T, body string) (counted, heap int) {
 	return 1<<40 - f.left, heap
 }
 
-// What is counted for a tree is at least what it takes, and of plain pages not far more.
+// The count for a tree is at least its size, and for plain pages not much more.
 func TestForecastOfTree(t *testing.T) {
 	for name, body := range plainPages {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +124,7 @@ func TestForecastOfTree(t *testing.T) {
 	}
 }
 
-// No more is built of a page than it may become, however it hides what makes more.
+// Building of a tree stops at the budget, with any disguise of the growth.
 func TestBombsEndWhenTheBudgetDoes(t *testing.T) {
 	const budget = 16 << 20
 	for name, body := range map[string]string{
@@ -151,14 +151,14 @@ func TestBombsEndWhenTheBudgetDoes(t *testing.T) {
 	}
 }
 
-// A page that becomes more than it may has no DOM.
+// A page that grows beyond the limit has no DOM.
 func TestBombHasNoDOM(t *testing.T) {
 	if _, err := doc("text/html", "<p><b"+manyAttributes+">"+strings.Repeat("<p>x", 1300)).Root(); !errors.Is(err, ErrTooBig) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// The DOM is that of a parser that reads the page at once.
+// The DOM is the same as of a parser that reads the page at once.
 func TestDOMIsThatOfThePage(t *testing.T) {
 	for _, body := range []string{
 		"", "<", "a<", "<p", "a<b", "<p>a<b>b<p>c</b>d", "<!doctype html><title>a<b></title>", "<a href='x>y<z'>b</a>", "<script>a<b</script>c",
@@ -180,7 +180,7 @@ func TestDOMIsThatOfThePage(t *testing.T) {
 	}
 }
 
-// What is counted for values and trees is what they take.
+// The counts for values and trees match their sizes.
 func TestSizesOfValues(t *testing.T) {
 	for _, tt := range []struct{ name, contentType, body string }{
 		{"small objects", "application/json", "[" + strings.Repeat(`{"a":1},`, 50_000) + "{}]"},
@@ -219,7 +219,7 @@ func TestSizesOfValues(t *testing.T) {
 	}
 }
 
-// sizeOf is what is counted, without what is only taken while it is read.
+// sizeOf returns the count, without memory that is needed only during reading.
 func sizeOf(t *testing.T, contentType string, body []byte) int {
 	t.Helper()
 	switch {
@@ -242,7 +242,7 @@ func sizeOf(t *testing.T, contentType string, body []byte) int {
 	return size
 }
 
-// What was 670 MB of a few is refused.
+// A document of a few MB that became 670 MB is rejected.
 func TestValuesEndWhenTheBudgetDoes(t *testing.T) {
 	for _, tt := range []struct{ contentType, body string }{
 		{"application/json", "[" + strings.Repeat(`{"a":1},`, 1_700_000) + "{}]"},
@@ -263,7 +263,7 @@ func TestValuesEndWhenTheBudgetDoes(t *testing.T) {
 	}
 }
 
-// What the reader of a form makes before it can be counted is refused before it is read.
+// Data that a format's reader makes before it can be counted is rejected before the reader runs.
 func TestFormsAreMeasuredBeforeTheirReaderMakesThem(t *testing.T) {
 	for name, read := range map[string]func() error{
 		"a CSV of 4 million columns": func() error { _, err := doc("text/csv", strings.Repeat(",", 4<<20)+"\n1,2\n").JSON(); return err },
@@ -290,8 +290,8 @@ func TestFormsAreMeasuredBeforeTheirReaderMakesThem(t *testing.T) {
 	}
 }
 
-// Each cell leaves a marker in the parser's list of active formatting elements for good. To
-// go through them all after every tag took minutes of a page of this size.
+// Each cell leaves a permanent marker in the parser's list of active formatting elements. A search
+// of the whole list after every tag took minutes for a page of this size.
 func TestPageOfMarkersIsBuilt(t *testing.T) {
 	page := "<table><tr>" + strings.Repeat("<td><object>", 200_000)
 	if root, err := doc("text/html", page).Root(); root == nil && !errors.Is(err, ErrTooBig) {

@@ -84,7 +84,7 @@ func TestXML(t *testing.T) {
 	}
 	for _, body := range []string{
 		"<r>" + strings.Repeat("<s>", MaxDepth+1), strings.Repeat(`<s a="/>">`, MaxDepth+1), "<r>" + strings.Repeat("<s/>", 2_000_000),
-		// a quote that is none of a tag
+		// a quote outside a tag
 		`<!-- <a x=" --><r>` + strings.Repeat("<s/>", 2_000_000), `<?p <a x=" ?><r>` + strings.Repeat("<s/>", 2_000_000), `<!DOCTYPE r [<!-- ' --><!ENTITY e "<a x='">]><r>` + strings.Repeat("<s/>", 2_000_000),
 		`<r><![CDATA[<a x="]]>` + strings.Repeat("<s/>", 2_000_000), "<r " + strings.Repeat("b='' ", 2_200_000),
 	} {
@@ -94,7 +94,7 @@ func TestXML(t *testing.T) {
 	}
 }
 
-// One bad place costs no more than what is there, and is told.
+// One invalid place loses no more than itself, and is reported.
 func TestBrokenXMLIsReadAsFarAsItCanBe(t *testing.T) {
 	for name, tt := range map[string]struct{ body, want string }{
 		"a control character":    {"<r><Item a='1'>x\x01y</Item></r>", "xy"},
@@ -135,7 +135,7 @@ func TestBrokenXMLIsReadAsFarAsItCanBe(t *testing.T) {
 	}
 }
 
-// A page that has no DOM says why.
+// A page without a DOM reports the reason.
 func TestHTMLBounds(t *testing.T) {
 	if _, err := doc("text/html", strings.Repeat("x", MaxHTML+1)).Root(); !errors.Is(err, ErrTooBig) {
 		t.Errorf("too long: %v", err)

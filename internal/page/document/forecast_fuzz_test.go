@@ -7,14 +7,14 @@ import (
 	"golang.org/x/net/html"
 )
 
-// parts are what FuzzForecast makes pages of.
+// parts are the parts of FuzzForecast's pages.
 var parts = strings.Fields(`<p> </p> <b_a_b_c_d_e_f> <b_g_h_i_j_k_l> </b> <a_a_b_c_d_e_f_g_h_i_j_k> <a_l> </a> <font_a_b_c_d_e_f> <font_size=1_b_c_d_e> </font>
 	<nobr_a_b_c_d_e_f> </nobr> <div> </div> <table> </table> <tr> <td> </td> </tr> <caption> <select> <option> </select> <svg> </svg> <math> <mi> </mi> <desc> </desc>
 	<foreignObject> </foreignObject> <title> </title> <style> </style> <script> </script> <textarea> </textarea> <noscript> </noscript> <template> </template>
 	<![CDATA[ ]]> <!-- --> <li> <ul> </ul> <button> </button> <h1> </h1> <object> </object> <form> </form> <frameset> <body> </body> <html> <br> </br> <hr/> <div/>
 	<x-y> </x-y> <span> </span> ' " x <p_x=' <plaintext> <noframes> </noframes> <annotation-xml> <i> </i> <em> </em> <head> <path/> <g> </g> <input> <rt> <marquee> </marquee>`)
 
-// misnested are what forecasts were too low for.
+// misnested are pages with forecasts that were once too low.
 var misnested = []string{
 	"<p><p><p></object></p></p></object><p><p></p></p></p></p>",
 	"<svg></ul><b a b c d e><br><math></svg></svg></svg><title>",
@@ -31,7 +31,7 @@ var misnested = []string{
 	"<rt></script><script><!--<!--<script><body><script>",
 }
 
-// sizeOfTree is what the nodes of a tree take, without their texts.
+// sizeOfTree is the size of the nodes of a tree, without their texts.
 func sizeOfTree(root *html.Node) int {
 	size := 0
 	for n := range root.Descendants() {
@@ -40,7 +40,7 @@ func sizeOfTree(root *html.Node) int {
 	return size
 }
 
-// FuzzForecast holds the forecast to the trees that the parser makes.
+// FuzzForecast compares the forecast with the parser's trees.
 func FuzzForecast(f *testing.F) {
 	for i := range parts {
 		f.Add([]byte{byte(i), 2, byte(i + 1), 0, byte(i + 2), 60}, byte(i))
@@ -69,7 +69,7 @@ func FuzzForecast(f *testing.F) {
 		}
 		counted := newForecast([]byte(body), 1<<40)
 		counted.run()
-		// The document has four nodes whatever is on the page.
+		// The document has four nodes on any page.
 		if got, want := 1<<40-counted.left+4*sizeNode, sizeOfTree(root); got < want {
 			t.Errorf("%q: counted %d bytes of %d", body, got, want)
 		}

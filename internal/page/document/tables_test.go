@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// wantJSON compares what a document says with JSON.
+// wantJSON compares the JSON of a document.
 func wantJSON(t *testing.T, d *Document, want string) {
 	t.Helper()
 	v, err := d.JSON()
@@ -19,7 +19,7 @@ func wantJSON(t *testing.T, d *Document, want string) {
 	}
 }
 
-// TestCSVForms: the separators and line ends that programs write.
+// The separators and line ends that programs write.
 func TestCSVForms(t *testing.T) {
 	const two = `[{"Name":"A","Price":"1"},{"Name":"B","Price":"2"}]`
 	for _, separator := range []string{",", ";", "\t", "|", "^", "~", "\x1f"} {
@@ -69,7 +69,7 @@ func TestGuardedJSON(t *testing.T) {
 	}
 }
 
-// TestBrokenNDJSON: lines that are not JSON do not lose the others, and Broken says so.
+// Invalid lines do not lose the others, and Broken reports them.
 func TestBrokenNDJSON(t *testing.T) {
 	for body, want := range map[string]string{
 		"{\"a\":1}\n{\"a\":2,}\n{\"a\":3}":    `[{"a":1},{"a":3}]`,
@@ -93,7 +93,7 @@ func TestBrokenNDJSON(t *testing.T) {
 	}
 }
 
-// TestLinesAroundNDJSON: signs between lines are not a fault of theirs.
+// Separators between lines are not errors.
 func TestLinesAroundNDJSON(t *testing.T) {
 	for _, body := range []string{"\x1e1\n\x1e2\n", "1,\n2,\n", "\ufeff\ufeff1\n2", "1\n2\n\x00\x00"} {
 		d := doc("application/x-ndjson", body)
@@ -103,7 +103,7 @@ func TestLinesAroundNDJSON(t *testing.T) {
 	}
 }
 
-// TestQuoteThatIsNotClosed: the rows behind it are not lost without a word.
+// The loss of the rows after it is reported.
 func TestQuoteThatIsNotClosed(t *testing.T) {
 	for body, line := range map[string]string{"a,b\n\"x,2\n3,4\n": "line 2", "a,b\n1,2\n3,\"4\n5,6\n": "line 3", "a\n\"x\ny\"\n": "", "a\n\"x\n\"\n": ""} {
 		d := doc("text/csv", body)
@@ -113,7 +113,7 @@ func TestQuoteThatIsNotClosed(t *testing.T) {
 	}
 }
 
-// TestSitemapAsJSON: a sitemap for jq has what the file says, and nothing else.
+// A sitemap for jq has the content of the file, and nothing else.
 func TestSitemapAsJSON(t *testing.T) {
 	const head = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`
 	for text, want := range map[string]string{

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// three is a feed of three items, of which the second holds what is given.
+// three is a feed of three items. The second contains the argument.
 func three(second string) string {
 	return `<?xml version="1.0" encoding="UTF-8"?><rss version="2.0"><channel><title>T</title><item><link>/1</link></item>` +
 		second + "<item><link>/3</link></item></channel></rss>"
 }
 
-// Each of these ended the reading of the feed, or lost more than the item that it is in,
-// when the feed was read as XML.
+// Each of these ended the reading of the feed, or lost more than its own item, when the feed was
+// parsed as XML.
 func TestBrokenFeedsGiveWhatIsWholeInThem(t *testing.T) {
 	const item = "<item><link>/2</link></item>"
 	for name, f := range map[string]struct {

@@ -29,8 +29,8 @@ func files(t testing.TB) []string {
 	return append(xmls, jsons...)
 }
 
-// TestGolden reads the feeds in testdata. Rewrite what they should give with -update,
-// and read the difference.
+// TestGolden reads the feeds in testdata. Update the expected results with -update, and review the
+// difference.
 func TestGolden(t *testing.T) {
 	for _, file := range files(t) {
 		body, err := os.ReadFile(file)
@@ -98,8 +98,7 @@ func TestNoFeed(t *testing.T) {
 	}
 }
 
-// The header has the last word on the encoding, so that decoded text can be given
-// again.
+// The header determines the encoding, so that decoded text can be passed again.
 func TestHeaderNamesTheEncoding(t *testing.T) {
 	body := "<?xml version='1.0' encoding='ISO-8859-1'?><rss><channel><title>é</title></channel></rss>"
 	f, err := Parse([]byte(body), "text/xml; charset=utf-8", pageURL)
@@ -108,7 +107,7 @@ func TestHeaderNamesTheEncoding(t *testing.T) {
 	}
 }
 
-// However a feed is made, no more is taken of it than the limits say.
+// The limits apply to any feed.
 func TestLimits(t *testing.T) {
 	const head = "<rss><channel><title>x</title>"
 	many := head + strings.Repeat("<item><title>x</title></item>", MaxItems+5)
@@ -134,7 +133,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// FuzzParse: any bytes end, within the limits, and give the same twice.
+// FuzzParse: any bytes end, within the limits, and give the same result twice.
 func FuzzParse(f *testing.F) {
 	for _, file := range files(f) {
 		body, err := os.ReadFile(file)

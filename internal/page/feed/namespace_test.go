@@ -2,7 +2,7 @@ package feed
 
 import "testing"
 
-// TestNamespacesAsWritten: feeds write the namespaces of Atom and RSS in many ways, or have one of their own.
+// Feeds write the namespaces of Atom and RSS in many ways, or use their own.
 func TestNamespacesAsWritten(t *testing.T) {
 	for _, space := range []string{
 		"http://www.w3.org/2005/Atom", "https://www.w3.org/2005/Atom", "http://www.w3.org/2005/Atom/", "HTTPS://WWW.W3.ORG/2005/ATOM#", " http://www.w3.org/2005/atom ",

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// No sample may be taken for another language, and few may be left unsure: those
-// below a dozen words.
+// No sample may be detected as another language, and only few, below a dozen words, may have no
+// result.
 func TestDetect(t *testing.T) {
 	right, unsure := 0, 0
 	for _, s := range samples {
@@ -27,7 +27,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// A page has words of other languages too; what most of it is counts.
+// A page has words of other languages, too; the language of most of it counts.
 func TestMixed(t *testing.T) {
 	const german = "Das Museum ist täglich außer montags geöffnet, und Karten gibt es an der Kasse oder auf unserer Website. "
 	const english = "Privacy policy and terms of use. "
@@ -39,7 +39,7 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// A long text is read in parts, so that a menu at its beginning does not decide.
+// A long text is read in parts, so that a menu at its beginning does not determine the result.
 func TestLongText(t *testing.T) {
 	menu := strings.Repeat("Login Home ", 200)
 	text := menu + strings.Repeat("Музей открыт ежедневно, кроме понедельника, и билеты можно купить у входа или на нашем сайте. ", 500)
@@ -53,8 +53,7 @@ func TestLongText(t *testing.T) {
 	}
 }
 
-// The lists are as they are looked up: in lower case, a tag once, letters beyond
-// ASCII.
+// The lists have the form of the lookup: in lower case, each tag once, letters beyond ASCII.
 func TestLists(t *testing.T) {
 	seen := map[string]bool{}
 	for _, l := range lists {
@@ -78,7 +77,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// FuzzDetect: any text has one answer, a known one.
+// FuzzDetect: any text has one result, which is a known language.
 func FuzzDetect(f *testing.F) {
 	known := map[string]bool{"": true, "ja": true, "zh": true}
 	for _, b := range blocks {

@@ -1,7 +1,7 @@
 package language
 
-// samples are texts as pages have them, with their language, "" where there is none
-// to tell: of names, menus and programs, or in a language that is not known.
+// samples are texts like those of pages, with their language. It is "" if there is none to detect:
+// texts of names, menus and programs, or in an unknown language.
 var samples = []struct{ lang, text string }{
 	{"en", "The museum is open every day except Monday. Tickets can be bought at the entrance or on our website, and children under twelve pay nothing."},
 	{"en", "Opening hours and how to find us"},

@@ -36,7 +36,7 @@ func wide(s string, big bool) string {
 
 // want is "media class", and "!sniffed" for a mismatch.
 var cases = []struct{ header, body, want string }{
-	// What is declared is what it is.
+	// The declared type is right.
 	{"text/html", page, "text/html html"},
 	{"text/html; charset=utf-8", "\xef\xbb\xbf\n " + page, "text/html html"},
 	{"TEXT/HTML;charset=x", "no markup at all", "text/html html"},
@@ -146,7 +146,7 @@ var cases = []struct{ header, body, want string }{
 	{"text/xml", wide(atom, false), "application/atom+xml feed"},
 	{"application/json", feed, "application/feed+json feed"},
 	{"application/feed+json", feed, "application/feed+json feed"},
-	// What differs, and what counts then.
+	// Mismatches, and the type that counts.
 	{"text/html", rss, "application/rss+xml feed !application/rss+xml"},
 	{"text/html", atom, "application/atom+xml feed !application/atom+xml"},
 	{"text/html", rdf, "application/rss+xml feed !application/rss+xml"},
@@ -199,7 +199,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// With nosniff, what is declared counts, and the mismatch is told all the same.
+// With nosniff, the declared type counts, and the mismatch is reported nevertheless.
 func TestNoSniff(t *testing.T) {
 	for _, c := range []struct{ header, body, want string }{
 		{"text/html", rss, "text/html html !application/rss+xml"},
@@ -208,7 +208,7 @@ func TestNoSniff(t *testing.T) {
 		{"application/json", page, "application/json json !text/html"},
 		{"image/png", jpeg, "image/png image !image/jpeg"},
 		{"application/octet-stream", pdf, "application/octet-stream other"},
-		{"text/xml", rss, "application/rss+xml feed"}, // the root element is no guess
+		{"text/xml", rss, "application/rss+xml feed"}, // the root element is not a guess
 		{"", page, "text/plain text"},
 		{"", pdf, "text/plain text"},
 		{"", png, "image/png image"},
@@ -220,7 +220,7 @@ func TestNoSniff(t *testing.T) {
 	}
 }
 
-// Every type in the tables is written as types are compared.
+// Every type in the tables is in the form of comparisons.
 func TestTables(t *testing.T) {
 	for media := range classes {
 		if Declared(media) != media {
@@ -244,7 +244,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// Pages cost nothing that would be seen: no allocation.
+// Pages cause no allocation.
 func TestPagesAllocateNothing(t *testing.T) {
 	body := []byte(page)
 	if n := testing.AllocsPerRun(100, func() { Of("text/html; charset=utf-8", body, false) }); n > 0 {
@@ -252,7 +252,7 @@ func TestPagesAllocateNothing(t *testing.T) {
 	}
 }
 
-// FuzzOf: whatever is declared and sent, the answer is consistent.
+// FuzzOf: for any header and body, the result is consistent.
 func FuzzOf(f *testing.F) {
 	for _, c := range cases {
 		f.Add(c.header, []byte(c.body), false)

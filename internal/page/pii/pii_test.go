@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each text, and what becomes of it; the same if there is nothing to mask.
+// Each text and its result; "" if there is nothing to mask.
 var cases = []struct{ text, want string }{
 	// E-mail.
 	{"joe@example.com", "[email]"},
@@ -172,7 +172,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// Only what is asked for is masked.
+// Only the requested kinds are masked.
 func TestKinds(t *testing.T) {
 	const text = "joe@example.com, +49 30 1234567, 192.0.2.17, DE89370400440532013000, 4111111111111111"
 	for _, k := range Kinds() {
@@ -186,7 +186,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// What holds nothing is not copied.
+// A text without anything to mask is not copied.
 func TestNothingFoundCostsNothing(t *testing.T) {
 	m := New(Kinds())
 	text := strings.Repeat("On 20 November 2026, 1,234 people came: it was 12:30. ", 50)
@@ -195,7 +195,7 @@ func TestNothingFoundCostsNothing(t *testing.T) {
 	}
 }
 
-// Twice the text takes about twice the work, whatever it is.
+// A text of twice the length takes about twice the work, whatever its content.
 func FuzzText(f *testing.F) {
 	for _, c := range cases {
 		f.Add(c.text)

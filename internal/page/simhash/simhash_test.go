@@ -17,7 +17,7 @@ const (
 	hindi    = "प्रोग्राम हर पृष्ठ को एक बार पढ़ता है, उसके लिंक और पाठ लेता है, और दोनों को आगे भेज देता है; कुछ भी अपने पास नहीं रखता।"
 )
 
-// Hashes are stored: a text has the same in every version.
+// Hashes are stored: a text has the same hash in every version.
 func TestGolden(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -32,7 +32,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// What does not count: case, punctuation, spaces, how a text is cut.
+// Differences that do not count: case, punctuation, spaces, and how a text is split.
 func TestSame(t *testing.T) {
 	want := Of(english)
 	for _, text := range []string{
@@ -72,8 +72,7 @@ func TestTooShort(t *testing.T) {
 	}
 }
 
-// text makes up n words of a vocabulary like that of a language: few words are
-// most of it.
+// text makes n words of a vocabulary like that of a language: few words make up most of it.
 func text(rng *rand.Rand, n int) []string {
 	words := make([]string, n)
 	for i := range words {
@@ -83,7 +82,7 @@ func text(rng *rand.Rand, n int) []string {
 	return words
 }
 
-// Near duplicates are near, and strangers are not.
+// Near duplicates have a small distance, and different texts a large one.
 func TestDistances(t *testing.T) {
 	const texts, length = 400, 800
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -114,7 +113,7 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// The less two texts share, the farther they are.
+// The distance grows as two texts share less.
 func TestDistanceGrows(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var means []int
@@ -133,7 +132,7 @@ func TestDistanceGrows(t *testing.T) {
 	}
 }
 
-// FuzzOf: any bytes give a hash, the same in one part and in two.
+// FuzzOf: any bytes have a hash, the same in one part and in two.
 func FuzzOf(f *testing.F) {
 	for _, s := range []string{english, japanese, thai, russian, hindi, "", "\xff\xfe", "e\u0301 \u0301"} {
 		f.Add(s, 7)
@@ -166,6 +165,6 @@ func BenchmarkOf(b *testing.B) {
 	}
 }
 
-// distance is in how many bits two hashes differ, from 0 to 64. It means nothing
-// if one of them is 0.
+// distance is the number of bits in which two hashes differ, from 0 to 64. It is meaningless if one
+// of them is 0.
 func distance(a, b uint64) int { return bits.OnesCount64(a ^ b) }

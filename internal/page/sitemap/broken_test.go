@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 )
 
-// brokenFile is a sitemap as programs and people write it, and what is to be read of it.
+// brokenFile is a sitemap as programs and people write it, with the expected result.
 type brokenFile struct {
 	body        string
 	contentType string
@@ -20,7 +20,7 @@ type brokenFile struct {
 	breaksOff   bool
 }
 
-// three is a sitemap of three entries, of which the second holds what is given.
+// three is a sitemap of three entries. The second contains the argument.
 func three(second string) string {
 	return urlset + "<url><loc>/1</loc></url>" + second + "<url><loc>/3</loc></url></urlset>"
 }
@@ -41,8 +41,8 @@ var (
 	noProlo = strings.TrimPrefix(three(entry), `<?xml version="1.0" encoding="UTF-8"?>`)
 )
 
-// Each of these ended the reading of the file, or lost more than the entry that it is in,
-// when the file was read as XML.
+// Each of these ended the reading of the file, or lost more than its own entry, when the file was
+// parsed as XML.
 var brokenFiles = map[string]brokenFile{
 	"Latin-1 byte in UTF-8":             {body: three("<url><loc>/caf\xe9</loc></url>"), want: []string{"/1", "/caf%E9", "/3"}},
 	"cut character":                     {body: three("<url><loc>/\xe2\x82</loc></url>"), want: []string{"/1", "/%E2%82", "/3"}},
@@ -128,7 +128,7 @@ func TestBrokenFilesGiveWhatIsWholeInThem(t *testing.T) {
 	}
 }
 
-// Of 22 entries one is broken: the other 21 are read, wherever it is.
+// With one invalid entry out of 22, at any position, the other 21 are read.
 func TestOneBadByteCostsOneEntry(t *testing.T) {
 	for bad := range 22 {
 		var b strings.Builder
@@ -148,7 +148,7 @@ func TestOneBadByteCostsOneEntry(t *testing.T) {
 	}
 }
 
-// A file that was damaged on its way says so, wherever its elements end.
+// A file that was damaged in transit is reported, wherever its elements end.
 func TestDamageBehindTheLastElementIsTold(t *testing.T) {
 	t.Parallel()
 	var zipped bytes.Buffer

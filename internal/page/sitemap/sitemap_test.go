@@ -63,7 +63,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// The extensions, as the documentation of Google has them.
+// The extensions, as in Google's documentation.
 func TestExtensions(t *testing.T) {
 	at := time.Date(2026, 11, 20, 8, 30, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -186,7 +186,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// A file that breaks off gives what it had.
+// A truncated file gives its entries.
 func TestBrokenFile(t *testing.T) {
 	got, err := Parse([]byte(urlset+"<url><loc>/a</loc></url><url><loc>/b"), "")
 	if err == nil || got == nil || len(got.Entries) != 1 {
@@ -202,7 +202,7 @@ func TestNoSitemap(t *testing.T) {
 	}
 }
 
-// However large a file is, no more is taken from it than the limits say.
+// The limits apply to a file of any size.
 func TestLimits(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(urlset)

@@ -2,10 +2,9 @@ package structured
 
 import "seine/internal/base/jsontext"
 
-// appendJSON appends the data as one object, as the golden files have it, of which what the page has not is
-// left out: json_ld, microdata, rdfa, open_graph, twitter, author, published,
-// modified, problems. Names under meta that are neither Open Graph's nor a
-// Twitter card's are not among them.
+// appendJSON appends the data as one object, for the golden files. It leaves out what the page does
+// not have: json_ld, microdata, rdfa, open_graph, twitter, author, published, modified, problems.
+// Names under meta that are neither Open Graph's nor a Twitter card's are not included.
 func (d *Data) appendJSON(b []byte) []byte {
 	o := jsontext.Object{B: b}
 	if len(d.JSONLD) > 0 {

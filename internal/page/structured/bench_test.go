@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// BenchmarkFromHTML reads the pages of testdata, and BenchmarkParse makes their
-// trees, which costs more.
+// BenchmarkFromHTML reads the pages of testdata, and BenchmarkParse makes their trees, which costs
+// more.
 func BenchmarkFromHTML(b *testing.B) {
 	pages, bytes := corpus(b)
 	var roots []*html.Node
@@ -49,8 +49,7 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// corpus is the test pages, each with as much ordinary markup behind it as pages
-// have.
+// corpus returns the test pages, each followed by as much ordinary markup as pages have.
 func corpus(b *testing.B) (pages []string, bytes int64) {
 	b.Helper()
 	files, _ := filepath.Glob("testdata/*.html")
@@ -66,7 +65,7 @@ func corpus(b *testing.B) (pages []string, bytes int64) {
 	return pages, bytes
 }
 
-// A product as shops have it, in a list of ten, beside encoding/json.
+// A product as shops have it, in a list of ten, compared with encoding/json.
 func BenchmarkReadJSON(b *testing.B) {
 	product := `{"@context":"https://schema.org","@type":"Product","name":"Blue shirt \u00e9","sku":"S-1","image":["https://shop.example/1.jpg"],` +
 		`"offers":{"@type":"Offer","price":12.50,"priceCurrency":"EUR","availability":"https://schema.org/InStock"},"description":"` + strings.Repeat("Some text. ", 30) + `"}`

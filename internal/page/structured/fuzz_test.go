@@ -48,8 +48,8 @@ func FuzzFromHTML(f *testing.F) {
 	})
 }
 
-// FuzzReadJSON holds the reader to encoding/json: what that takes as an object
-// or array, it gives unchanged, and all it gives is JSON.
+// FuzzReadJSON compares the reader with encoding/json: an object or array that is valid there is
+// returned unchanged, and all results are JSON.
 func FuzzReadJSON(f *testing.F) {
 	for _, s := range []string{
 		`{"a":[1,-2.5e+3,"\u00e9\n",true,null,{}]}`, "/*c*/{\"a\":1,}//x\n;[2]", `<!-- {"a":1,"a":2} -->`, `["\ud83d\ude00`,

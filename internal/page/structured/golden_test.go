@@ -14,8 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestGolden reads the pages in testdata, each made after a shape that sites
-// have. Rewrite what they should yield with -update, and read the difference.
+// TestGolden reads the pages in testdata, each modelled on pages of sites. Update the expected
+// results with -update, and review the difference.
 func TestGolden(t *testing.T) {
 	pages, err := filepath.Glob("testdata/*.html")
 	if err != nil || len(pages) < 30 {

@@ -9,9 +9,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// hostile is pages made to cost much: some MB each, in which anything that is
-// not linear, or any value that is written as often as it is referred to, takes
-// hours or all memory.
+// hostile are pages with the maximum cost: some MB each, in which anything that is not linear, or
+// any value that is written once per reference, takes hours or all memory.
 var hostile = map[string]func() string{
 	"a great many itemprops":    func() string { return `<div itemscope>` + strings.Repeat(`<b itemprop=a>x</b>`, 300_000) },
 	"many names":                func() string { return `<div itemscope>` + numbered(`<b itemprop=n%d>x</b>`, 50_000) },
@@ -87,7 +86,7 @@ func numbered(format string, n int) string {
 	return b.String()
 }
 
-// numbered2 gives the number and the one after it.
+// numbered2 formats the number and the next one.
 func numbered2(format string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -96,7 +95,7 @@ func numbered2(format string, n int) string {
 	return b.String()
 }
 
-// maxOutput is what all bounds together allow as JSON, generously.
+// maxOutput is the size as JSON that all limits together allow, generously.
 const maxOutput = 3*maxItemBytes + 2*maxScriptBytes
 
 func TestHostile(t *testing.T) {
@@ -110,7 +109,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestDeepTree reads a tree that no parser makes: 200,000 elements deep.
+// TestDeepTree reads a tree deeper than any from a parser: 200,000 elements.
 func TestDeepTree(t *testing.T) {
 	root := &html.Node{Type: html.DocumentNode}
 	parent := root

@@ -54,7 +54,7 @@ func joined(values []json.RawMessage) string {
 	return strings.Join(s, " ")
 }
 
-// TestReadJSONManyNames goes through the index of names.
+// TestReadJSONManyNames uses the index of names.
 func TestReadJSONManyNames(t *testing.T) {
 	var in, want strings.Builder
 	for i := range 40 {

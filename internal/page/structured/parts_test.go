@@ -156,7 +156,7 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-// TestNoBase reads a page whose URL is not known.
+// TestNoBase reads a page with an unknown URL.
 func TestNoBase(t *testing.T) {
 	root := parse(t, `<body vocab="http://schema.org/"><div itemscope><a itemprop=a href=x></a><a itemprop=b href="https://x.example"></a></div>
 <p property=n>x</p><p typeof=A resource=r></p>`)

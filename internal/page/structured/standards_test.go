@@ -7,11 +7,11 @@ import (
 	"golang.org/x/net/html"
 )
 
-// standardExample is a page of a standard, and what that says it means, in the JSON form
-// of the HTML standard (section 5.5).
+// standardExample is a page of a standard, and its meaning there, in the JSON form of the HTML
+// standard (section 5.5).
 type standardExample struct{ section, page, want string }
 
-// The examples of the HTML standard, section 5, with what its prose says of each.
+// The examples of the HTML standard, section 5, with the meaning from its text.
 var microdataExamples = []standardExample{
 	{
 		"5.1.2, two items", `<div itemscope><p>My name is <span itemprop="name">Elizabeth</span>.</p></div>

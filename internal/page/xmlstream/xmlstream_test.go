@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// tokens writes down what a decoder gives.
+// tokens writes the tokens of a decoder as text.
 func tokens(t testing.TB, body, contentType string, flat ...string) (string, int) {
 	t.Helper()
 	d := NewDecoder([]byte(body), contentType, flat...)
@@ -109,7 +109,7 @@ func TestRepairsAreCounted(t *testing.T) {
 	}
 }
 
-// Elements that lie deeper than that are passed over, so that time is linear.
+// Elements beyond the maximum depth are skipped, so that time is linear.
 func TestDepthIsBounded(t *testing.T) {
 	got, _ := tokens(t, strings.Repeat("<a>", 10*maxDepth)+strings.Repeat("</a>", 10*maxDepth)+"<b/>", "")
 	if want := strings.Repeat("<a>", maxDepth) + strings.Repeat("</a>", maxDepth) + "<b></b>"; got != want {
@@ -117,7 +117,7 @@ func TestDepthIsBounded(t *testing.T) {
 	}
 }
 
-// A tag that is a flood of attributes ends the document, before it is held whole.
+// A tag with too many attributes ends the document before it is read into memory as a whole.
 func TestTokensAreBounded(t *testing.T) {
 	d := NewDecoder([]byte("<a><b/><c "+strings.Repeat("x ", maxToken)+"/></a>"), "")
 	n := 0
