@@ -179,7 +179,7 @@ func (m *Manifests) Update(stop func() error) error {
 // maxPending bounds the manifests' bytes in memory, besides one entry of the log.
 const maxPending = 256 << 10
 
-// add adds a complete entry or, if it returns an error, nothing of it.
+// add adds a complete entry or, if it returns an error, no part of it.
 func (m *Manifests) add(c *Commit) error {
 	name := c.Name().String()
 	lines := make([][]byte, len(c.Files))

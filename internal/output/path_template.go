@@ -9,7 +9,7 @@ import (
 )
 
 // Path is a template for the folders of chunks, relative to the output. The name of a chunk in its
-// folder is always that of its commit, which crash recovery needs.
+// folder is always its commit's, which crash recovery needs.
 type Path struct {
 	template
 	// ByKind is whether records of different kinds are always in different chunks.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Output reads what a writer committed. It is safe for concurrent use.
+// Output reads the committed data of a writer. It is safe for concurrent use.
 type Output struct{ Log }
 
 // Commits calls do for each entry of the commit log, by partition and in the order of the commits.
@@ -57,7 +57,7 @@ type Verifier interface {
 	VerifyCommit(c *Commit, deleted int) error
 }
 
-// Reader is a Log that reads its records in an order of its own.
+// Reader is a Log with its own order of records.
 type Reader interface {
 	// EachRecord calls do with each record, as JSON without a line break, and its crawl.
 	EachRecord(do func(crawl string, line []byte) error) error

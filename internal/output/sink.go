@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// Sink is a destination for chunks, with the log of what was committed there. It is safe for
-// concurrent use.
+// Sink is a destination for chunks, with the log of its commits. It is safe for concurrent use.
 type Sink interface {
 	// OpenPartition opens partition p for the caller. It admits one caller at a time, until Close
 	// or the end of the process, and returns ErrHeld to others, or ErrInUse to a writer of another
 	// stream. Or it admits several, and makes sure that of those that saw the same end of the log
-	// only one can make the next commit. It removes what the previous owner left unfinished of the
+	// only one can make the next commit. It removes the previous owner's unfinished data of the
 	// stream incarnation that began at created, unless that owner can still commit it. It returns
 	// the entries of the log for p, in order. They are durable.
 	OpenPartition(p int, created time.Time) (Partition, []Ref, error)
@@ -81,8 +80,8 @@ type Object struct {
 	Crawl    string
 	Kind     string
 	RawBytes int64
-	// Sequence is that of the message. If two objects have one path and one partition, that of the
-	// later message stays.
+	// Sequence is the message's. If two objects have one path and one partition, the later
+	// message's stays.
 	Sequence uint64
 	// Type is the media type of the content, and URL the URL of its page, or "" if unknown or
 	// secret. They are for destinations that store such metadata.

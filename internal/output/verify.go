@@ -25,7 +25,7 @@ import (
 type Expected struct {
 	files map[string][]expectedFile
 	ends  map[streamKey]uint64 // last sequence of each stream; nil if unknown
-	// wrong has the problems that exist whatever the files are.
+	// wrong has the problems that do not depend on the files.
 	wrong   []Problem
 	entries map[Name]bool // all readable entries
 	unread  map[Name]bool // unreadable entries
@@ -95,8 +95,8 @@ func newExpected() *Expected {
 }
 
 // Expect returns the expected content according to the commit log, of one crawl, or of all if crawl
-// is empty. An unreadable entry becomes a problem in Check's report. The error is that of listing
-// the log.
+// is empty. An unreadable entry becomes a problem in Check's report. The error is from listing the
+// log.
 func (o Output) Expect(crawl string) (*Expected, error) {
 	e := newExpected()
 	e.crawl = crawl

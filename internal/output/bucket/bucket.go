@@ -223,7 +223,7 @@ func (s *Sink) refuseStrays() error {
 }
 
 // eachChunk calls do for every object that has the name of a chunk and begins with start. It skips
-// folders that are outputs of their own.
+// folders that are separate outputs.
 func (s *Sink) eachChunk(start string, do func(key string, n output.Name) error) error {
 	return s.eachBelow(s.prefix, start, do)
 }
@@ -542,7 +542,7 @@ func newToken() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Abandon implements output.Chunk. It does not remove what was sent, as in package dir.
+// Abandon implements output.Chunk. It does not remove the sent data, as in package dir.
 func (c *chunk) Abandon() { _ = c.f.Close() }
 
 var (

@@ -48,7 +48,8 @@ const (
 	maxEntry = 64 << 20
 )
 
-// client accesses a bucket. It knows the SDK, and nothing of chunks. It is safe for concurrent use.
+// client accesses a bucket. It uses the SDK, and does not depend on chunks. It is safe for
+// concurrent use.
 type client struct {
 	api    *s3.Client
 	parts  *transfermanager.Client

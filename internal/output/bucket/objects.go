@@ -27,9 +27,9 @@ const objectSends = 8
 // of the same key. It must not restore the old one. So each object has the message it was made from
 // in its metadata, and is replaced only by an object of a later message of its partition, or of
 // another partition. The sender reads the existing object's metadata and stores over it only if it
-// is unchanged (If-Match). An object made from the same message is kept, and the entry names it as
-// it is. Then it does not matter which process sent an object, when, or how often. The former owner
-// may have sent an object whose message the next owner has not reached; readers will see that
+// is unchanged (If-Match). An object made from the same message is kept, and the entry names it
+// unchanged. Then it does not matter which process sent an object, when, or how often. The former
+// owner may have sent an object whose message the next owner has not reached; readers will see that
 // object anyway.
 //
 // Between two partitions the later request wins: records that share a key should be of one domain.

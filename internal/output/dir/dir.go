@@ -29,8 +29,8 @@ import (
 //	<out>/_commits/<writer>/place                    see output.Place
 //	<out>/_tmp/<writer>/part-<ppp>/                  objects in progress
 //
-// An unfinished file has a dot before its name and ".tmp" after it. The folder of a chunk is that
-// of its group.
+// An unfinished file has a dot before its name and ".tmp" after it. The folder of a chunk is its
+// group's.
 type Sink struct {
 	out  string
 	logs string // directory of the log
@@ -167,8 +167,8 @@ func (s *Sink) refuseStrays() error {
 	})
 }
 
-// eachChunk calls do for every file that has the name of a chunk. It skips folders that are outputs
-// of their own.
+// eachChunk calls do for every file that has the name of a chunk. It skips folders that are
+// separate outputs.
 func (s *Sink) eachChunk(do func(dir string, n output.Name, file string, temp bool) error) error {
 	return filepath.WalkDir(s.out, func(at string, d fs.DirEntry, err error) error {
 		switch {

@@ -12,7 +12,7 @@ import (
 	"seine/internal/output"
 )
 
-// OpenMerge implements output.Merger. It removes what a killed process left of an uncommitted
+// OpenMerge implements output.Merger. It removes the leftovers of a killed process's uncommitted
 // merge. Owners of the partition do not touch that, since they run at the same time.
 func (s *Sink) OpenMerge(p int) (output.Partition, []output.Ref, error) {
 	lock, err := vfs.Default.Lock(filepath.Join(s.logs, fmt.Sprintf("part-%03d-merge.lock", p)))

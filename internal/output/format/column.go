@@ -14,7 +14,7 @@ type Column struct {
 	List bool // values are lists of Type
 }
 
-// String returns the column's type as it is in the log.
+// String returns the column's type as written in the log.
 func (c Column) String() string {
 	if c.List {
 		return listOfType + c.Type.String()

@@ -187,7 +187,7 @@ func (f *parquetFile) Close() error {
 	return f.out.Close()
 }
 
-// cell appends the value of column i, or the values of a list. The levels are those of Dremel: they
+// cell appends the value of column i, or the values of a list. The levels are Dremel's: they
 // distinguish a missing list from an empty one, and mark where a list begins.
 func (f *parquetFile) cell(to []parquet.Value, i int, c *Column, v *cell) []parquet.Value {
 	switch {

@@ -31,8 +31,8 @@ func (a *archiver) infoFields(x *exchange) []warc.Field {
 	return fields
 }
 
-// readRequest takes from the request what the URL does not have: a request rule may change the path
-// and query, the method and the body.
+// readRequest takes from the request the data that the URL lacks: a request rule may change the
+// path and query, the method and the body.
 func (x *exchange) readRequest() {
 	line, _, _ := bytes.Cut(x.Request, []byte("\r\n"))
 	method, path, ok := strings.Cut(strings.TrimSuffix(string(line), " HTTP/1.1"), " ")

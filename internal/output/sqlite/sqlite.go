@@ -59,7 +59,8 @@ var migrations = sqlsink.Migrations(files)
 // application marks a file as Seine's, in its header: "SEIN".
 const application = 0x5345494e
 
-// busyWait is how long a transaction waits for those of other processes, such as a person's shell.
+// busyWait is how long a transaction waits for other processes' transactions, such as a person's
+// shell.
 const busyWait = time.Minute
 
 // database is the file of one writer.

@@ -49,7 +49,7 @@
 // until the first has ended, and fails with output.ErrExists if that was committed. The same holds
 // for an attempt that the server still executes after its owner has abandoned it, and for streams
 // that were created in the same second. An owner that fails this way reads the log again, which
-// shows what is committed of its stream and the next free name.
+// shows its stream's commits and the next free name.
 //
 // The identity of an event is unique in its partition and stream incarnation. The names of entries
 // can differ if messages were purged by hand or the stream lost its tail while an owner was frozen.

@@ -11,7 +11,7 @@ import (
 type origin struct {
 	lock   sync.Mutex
 	looked bool
-	isNew  bool            // the database has nothing of this stream yet
+	isNew  bool            // the database has no data of this stream yet
 	seen   map[string]bool // crawls that this process has checked
 }
 

@@ -129,8 +129,8 @@ func (s *Sink) Read(r output.Ref) (*output.Commit, error) {
 	return c, nil
 }
 
-// Open implements output.Log. It returns the records of a commit that are still the latest, as they
-// are in their rows.
+// Open implements output.Log. It returns the records of a commit that are still the latest, as
+// stored in their rows.
 func (s *Sink) Open(f output.File) (io.ReadCloser, error) {
 	n, _, ok := output.ParseName(path.Base(f.Path))
 	if !ok {

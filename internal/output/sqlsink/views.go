@@ -119,8 +119,8 @@ func current(v Views, kind string, fields []format.Column) string {
 	return q
 }
 
-// compared has the expressions that compare what each visit found of an item, event e, with what
-// was found before, event p.
+// compared has the expressions that compare an item's state at a visit, event e, with its previous
+// state, event p.
 type compared struct {
 	from, change, changed, was string
 	counts                     string // condition for rows that count: an unchanged item has one row per run
@@ -215,7 +215,7 @@ func Literals(texts []string) string {
 // listMark is the suffix of the type of a list field.
 const listMark = "[]"
 
-// typeName returns the type of a field as it is in the table fields.
+// typeName returns the type of a field from the table fields.
 func typeName(f format.Column) string {
 	if f.List {
 		return f.Type.String() + listMark
@@ -242,8 +242,8 @@ func newField(name, typeName string, rev int64) field {
 	return f
 }
 
-// merged adds the columns of a revision to fields. If a column has two types, that of the newest
-// revision counts.
+// merged adds the columns of a revision to fields. If a column has two types, the newest revision's
+// counts.
 func merged(have []field, columns []format.Column, rev int64) []field {
 	all := slices.Clone(have)
 	for _, c := range columns {
