@@ -149,8 +149,8 @@ func (bs blocks) restoreTo(d drops) {
 	bs.sum()
 }
 
-// findText returns the block that has the text of the page. Each attempt trusts less of what the
-// page says about itself than the one before.
+// findText returns the block that has the text of the page. Each attempt trusts less of the page's
+// own hints than the previous attempt.
 func (bs blocks) findText(prefer Preference) (main int32, ok bool) {
 	for trust := prefer.trust(); ; trust = trustElements {
 		bs.dropBoilerplate(trust)

@@ -75,7 +75,7 @@ type measurer struct {
 	hidden int32 // weight of hidden text
 }
 
-// readHead reads what the head says about the page.
+// readHead reads the properties of the page from its head.
 func (m *measurer) readHead(head *html.Node) {
 	if head == nil {
 		return
@@ -85,7 +85,7 @@ func (m *measurer) readHead(head *html.Node) {
 	}
 }
 
-// noteKind records what an element says about the page.
+// noteKind records the page's kind if an element declares it.
 func (m *measurer) noteKind(n *html.Node) {
 	b, kind := &m.blocks[0], kindOf(n)
 	if b.kind = max(b.kind, kind); kind == kindProduct && n.FirstChild != nil {

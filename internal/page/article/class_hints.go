@@ -9,12 +9,12 @@ import (
 	"seine/internal/page/dom"
 )
 
-// classHint is what the words in an element's class and id say about it.
+// classHint is the meaning of the words in an element's class and ID.
 type classHint uint8
 
 const (
 	signNone   classHint = iota
-	signNote             // a remark that belongs to the text, wherever it is
+	signNote             // a remark that belongs to the text, in any position
 	signWeak             // boilerplate if it is short or full of links
 	signAuthor           // the author: boilerplate, unless it is a post
 	signBelow            // below a product, such as reviews: boilerplate if it is long, except in an article

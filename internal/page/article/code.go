@@ -78,7 +78,7 @@ func textOfCode(n *html.Node, isLine func(*html.Node) bool) string {
 }
 
 // language returns the language of code, as common highlighters write it in a class or a data
-// attribute. It checks the element, the one in it, and ancestors that have no other content.
+// attribute. It checks the element, its code child, and ancestors that have no other content.
 func language(n *html.Node) string {
 	if c := child(n, atom.Code); c != nil {
 		if l := languageOf(c); l != "" {

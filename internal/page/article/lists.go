@@ -35,8 +35,8 @@ func (r *renderer) list(n *html.Node, depth int) {
 	r.listEnd, r.listOf = len(r.out.b), mark
 }
 
-// marker returns the mark of a list. It differs from that of an adjacent list, since Markdown would
-// join the two.
+// marker returns the mark of a list. It differs from an adjacent list's, since Markdown would join
+// the two.
 func (r *renderer) marker(n *html.Node) byte {
 	marks := "-*"
 	if n.DataAtom == atom.Ol {

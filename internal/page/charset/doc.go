@@ -26,10 +26,10 @@
 // Time is linear in the document. The text has at most three times its size, since U+FFFD has three
 // bytes. If its size is not known in advance, growing it uses as much memory again.
 //
-// UTF-16 and East Asian encodings are those of golang.org/x/text. They differ from the standard
-// where a browser's user would not notice: in the number of U+FFFD for invalid bytes, in characters
-// for private use, in the 18 characters that GB 18030 has moved since 2000, and in ISO-2022-JP that
-// is truncated within a character. They never lose a byte that ends a tag or an attribute after a
+// UTF-16 and East Asian encodings are from golang.org/x/text. They differ from the standard where a
+// browser's user would not notice: in the number of U+FFFD for invalid bytes, in characters for
+// private use, in the 18 characters that GB 18030 has moved since 2000, and in ISO-2022-JP that is
+// truncated within a character. They never lose a byte that ends a tag or an attribute after a
 // broken character.
 //
 // Section numbers are those of the HTML, Encoding, URL and MIME Sniffing standards (WHATWG), with

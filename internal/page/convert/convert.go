@@ -20,7 +20,7 @@ const (
 	Empty       = "empty"       // its pages have neither text nor images
 	Encrypted   = "encrypted"   // it needs a password or a license
 	Damaged     = "damaged"     // it is not readable
-	Unsupported = "unsupported" // its format is not supported, such as that of Word before 2007
+	Unsupported = "unsupported" // its format is not supported, such as Word's before 2007
 	TooLarge    = "too_large"   // it exceeds a limit of this package
 )
 
@@ -48,7 +48,7 @@ func fail(class, format string, args ...any) error {
 }
 
 // HTML converts a file. For an unreadable file it returns a page without text, and the result has
-// the reason. The error is that of ctx.
+// the reason. The error is ctx's.
 func HTML(ctx context.Context, file []byte) (*Result, error) {
 	p := &page{ctx: ctx}
 	err := p.guarded(file)

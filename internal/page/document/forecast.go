@@ -347,8 +347,8 @@ func tagAt(text []byte) (t htmlpage.Token) {
 	return t
 }
 
-// isPlain reports whether a text up to an end tag also ends there in SVG, which is so if it has no
-// tags.
+// isPlain reports whether a text up to an end tag also ends there in SVG. This is the case if it
+// has no tags.
 func isPlain(text, name []byte) bool {
 	end := bytes.Index(text, append([]byte("</"), name...))
 	if end < 0 {

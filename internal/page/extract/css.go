@@ -50,7 +50,7 @@ type matcher struct {
 	first goquery.Matcher
 }
 
-// matcher returns the matcher of a selector for the page. All items of a rule share what it learns.
+// matcher returns the matcher of a selector for the page. All items of a rule share its cache.
 func (r *run) matcher(selector *css.Selector) *matcher {
 	m, ok := r.matchers[selector]
 	if !ok {

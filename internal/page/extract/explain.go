@@ -16,7 +16,7 @@ type Verdict struct {
 }
 
 // Explain returns for each rule whether Apply would apply it to a document, or why not. The error
-// is that of ctx.
+// is ctx's.
 func (r *Rules) Explain(ctx context.Context, doc *document.Document) ([]Verdict, error) {
 	bounded, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()

@@ -117,8 +117,8 @@ func (r *Rules) Matches(url string) bool {
 	})
 }
 
-// Apply applies the rules to a document. The error is that of ctx; everything else is in the
-// result. If rules take longer than MaxTime, they end with a [Problem]; see [Result.Abandoned].
+// Apply applies the rules to a document. The error is ctx's; everything else is in the result. If
+// rules take longer than MaxTime, they end with a [Problem]; see [Result.Abandoned].
 func (r *Rules) Apply(ctx context.Context, doc *document.Document) (*Result, error) {
 	r.pages.Add(1)
 	if !r.Matches(doc.URL) {

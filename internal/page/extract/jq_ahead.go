@@ -18,7 +18,7 @@ func programsOf(fields []*field) (out []*query) {
 	return out
 }
 
-// allAhead yields what a selector finds. It evaluates the programs of fields for many items at
+// allAhead yields the matches of a selector. It evaluates the programs of fields for many items at
 // once: a worker evaluates a program in less time than it takes to wake the worker.
 func (j jqRun) allAhead(s *selector, in item, fields []*field, yield func(item) bool) error {
 	programs := programsOf(fields)

@@ -130,7 +130,7 @@ type batch struct {
 	err    error // that ended the evaluation, after the values
 }
 
-// readAll reads the results of a program. The error is that of the pipe.
+// readAll reads the results of a program. The error is the pipe's.
 func (b *batch) readAll(from *gob.Decoder) error {
 	for {
 		var a jqAnswer

@@ -54,7 +54,7 @@ type jqRequest struct {
 	Tasks []jqTask
 }
 
-// jqTask has the programs for a value. If Value is nil, it is that of the previous task.
+// jqTask has the programs for a value. A nil Value stands for the previous task's.
 type jqTask struct {
 	Value    []byte // JSON
 	Programs []jqProgram

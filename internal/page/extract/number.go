@@ -100,7 +100,7 @@ func parseNumber(text string, decimal byte, integer bool) (json.Number, bool) {
 }
 
 // plainAmount returns the text from its amount on, with cents after a separator. below reports
-// whether the notation is that of an amount below zero.
+// whether the notation is for a negative amount.
 func plainAmount(text string, decimal byte) (amount string, below bool) {
 	if m := negative().FindStringSubmatch(text); m != nil {
 		text, below = m[1]+m[2], true

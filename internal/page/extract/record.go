@@ -51,7 +51,7 @@ type Envelope struct {
 	Run       int64 // when the run was due, in Unix seconds; the first is 0, or when an earlier crawl of this name was deleted
 	// DuplicateOf is the visit of the page that this one repeats, "" if unknown.
 	DuplicateOf string
-	// Metadata is that of the page's seed, as a JSON object; nil if it has none.
+	// Metadata is the metadata of the page's seed, as a JSON object; nil if it has none.
 	Metadata []byte
 }
 

@@ -8,8 +8,8 @@ import (
 	"seine/internal/base/humanize"
 )
 
-// Yield is what a record rule has made of all documents so far. A rule that finds nothing is not an
-// error, as a page may lack what the rule looks for. But authors want to know of a rule that never
+// Yield counts the results of a record rule for all documents so far. A rule that finds nothing is
+// not an error, since a page may lack such items. But authors want to know of a rule that never
 // finds anything.
 type Yield struct {
 	Rule    string // such as "records[0]"
@@ -23,8 +23,8 @@ type Yield struct {
 	Joined []string
 }
 
-// Found counts what the rules found in the document: by rule and field the records with a value,
-// and 1 for each follow rule with links.
+// Found counts the matches of the rules in the document: by rule and field the records with a
+// value, and 1 for each follow rule with links.
 func (res *Result) Found() map[string]int {
 	found := make(map[string]int)
 	for i := range res.Records {
@@ -40,7 +40,7 @@ func (res *Result) Found() map[string]int {
 	return found
 }
 
-// yieldCount counts what a rule makes.
+// yieldCount counts the results of a rule.
 type yieldCount struct {
 	pages, records atomic.Int64
 	told           atomic.Bool
@@ -60,7 +60,7 @@ func note(flag *atomic.Bool) {
 // toldAfter is the number of records of a rule after which its empty fields are reported.
 const toldAfter = 100
 
-// Yields returns what the record rules have made so far, and from how many documents.
+// Yields returns the counts of the record rules so far, and the number of documents.
 func (r *Rules) Yields() (all []Yield, pages int64) {
 	for _, rule := range r.records {
 		all = append(all, rule.yield())

@@ -63,8 +63,8 @@ func (t *template) fillURL(value func(name string) (string, bool)) (text, missin
 }
 
 // lookup returns the value of a name in a template: that of a field, a group of the rule's pattern,
-// or a parameter of the URL. A field that found nothing has no value, whatever else has its name;
-// own are the names of fields.
+// or a parameter of the URL. A field without a match has no value, even if something else has its
+// name; own are the names of fields.
 func (r *run) lookup(fields members, own map[string]bool, name string) (string, bool) {
 	if v, ok := fields.get(name); ok {
 		return scalar(v)

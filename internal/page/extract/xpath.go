@@ -48,8 +48,8 @@ var (
 	errSteps = fmt.Errorf("%w: an xpath moved more than %d times", errBound, maxSteps)
 )
 
-// selectXPath yields what the expression finds from in: nodes, texts for attributes and text nodes,
-// and one text for a string, a number or a boolean that is true.
+// selectXPath yields the results of the expression from in: nodes, texts for attributes and text
+// nodes, and one text for a string, a number or a boolean that is true.
 func (r *run) selectXPath(in item, x *xpathExpr, yield func(item) bool) (err error) {
 	expr, ok := x.pool.Get().(*xpath.Expr)
 	if !ok {

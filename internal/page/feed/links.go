@@ -33,7 +33,7 @@ func (p *parser) addLink(e element, t xml.StartElement) bool {
 	return true
 }
 
-// isAlternate reports whether a relation is that of a feed or item to its page (RFC 4287 section
+// isAlternate reports whether a relation is from a feed or item to its page (RFC 4287 section
 // 4.2.7.2).
 func isAlternate(rel string) bool {
 	rel = strings.TrimPrefix(rel, "http://www.iana.org/assignments/relation/")

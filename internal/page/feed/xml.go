@@ -115,7 +115,7 @@ func (p *parser) root(name string) bool {
 	return p.feed != nil
 }
 
-// holds reports whether the values in a parent are those of the feed or of the item. An image of a
+// holds reports whether the values in a parent belong to the feed or the item. An image of a
 // channel has a title and a link too, and the source of an entry is another feed.
 func (p *parser) holds(parent string) bool {
 	switch parent {

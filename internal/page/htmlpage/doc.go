@@ -7,8 +7,8 @@
 // 13.2.5) over the page's bytes in place. The few parts of tree construction that change the
 // outcome are kept as counters: how deep the scan is inside template, noscript and svg. So the
 // package does not handle implied end tags, misnested formatting, foster parenting, the hidden
-// attribute, and elements hidden by styles. Over the PostgreSQL and Python documentation none of
-// these makes a difference. Package htmltree compares the two readers there, and its tests show the
+// attribute, and elements hidden by styles. Over the PostgreSQL and Python documentation these make
+// no difference. Package htmltree compares the two readers there, and its tests show the
 // differences. Of the 1,497 pages of the development split of WCXB, four differ: three have text in
 // a noscript element of the head, and one has a paragraph in the desc element of an svg.
 //

@@ -106,7 +106,7 @@ func (l linkReader) linkKind(rel relation) Kind {
 	return KindLink
 }
 
-// isFeed reports whether a type attribute is that of a feed (section 4.6.7.1).
+// isFeed reports whether a type attribute names a feed's type (section 4.6.7.1).
 func isFeed(media []byte) bool {
 	media, _, _ = bytes.Cut(media, []byte(";"))
 	media = trimSpace(media)

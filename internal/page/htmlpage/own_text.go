@@ -9,8 +9,8 @@ import (
 )
 
 // ownText finds the text that is specific to the page: text outside links, without numbers, codes,
-// and words of the page's URL. A server that makes up a page for any URL has only these to
-// distinguish its pages.
+// and words of the page's URL. A server that makes up a page for any URL distinguishes its pages
+// only by these.
 //
 // Words are runs of ASCII letters, digits and non-ASCII characters, without regard to ASCII case.
 // In a script without spaces, a whole clause is one word.
@@ -74,7 +74,7 @@ func (o *ownText) print(text []byte, pageURL string) uint64 {
 	return h
 }
 
-// contentSeed is the fingerprint of a page without any text of its own.
+// contentSeed is the fingerprint of a page without distinguishing text.
 const contentSeed = 0x5e1ec0de5e1ec0de
 
 // Words of eight equal bytes.

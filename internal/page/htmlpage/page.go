@@ -85,8 +85,8 @@ type Page struct {
 	Language    string // html lang, else xml:lang, else meta content-language
 	Charset     string // name of the encoding that the page was read in, lower case
 
-	// NoIndex and NoFollow are the page's meta robots directives; see Restrict for those of its
-	// header. NoFollow does not change Links: the caller decides what to follow.
+	// NoIndex and NoFollow are the page's meta robots directives; see Restrict for the header's.
+	// NoFollow does not change Links: the caller decides what to follow.
 	NoIndex, NoFollow bool
 
 	// Text is the visible text: whitespace is folded, blocks are on separate lines, and table cells

@@ -72,8 +72,8 @@ func international(s string, i int) int {
 	return 0
 }
 
-// decimal reports whether groups are those of a large number, "1.000.000", "1 000 000", or of one
-// with a fraction, "48.858370".
+// decimal reports whether groups form a large number, "1.000.000", "1 000 000", or one with a
+// fraction, "48.858370".
 func decimal(g *groups) bool {
 	if g.n > 1 && g.before[1] == "." && g.size[1] < 9 && (g.n == 2 || g.before[2] != ".") {
 		return true

@@ -1,7 +1,7 @@
 // Package sitemap reads sitemaps and sitemap indexes of the sitemaps.org protocol: XML, plain or
 // compressed with gzip, with the extensions for news, images, videos and languages; and lists of
 // URLs as text. It tolerates common errors (wrong or missing namespaces, blanks around URLs, bare
-// ampersands), and limits what it reads of a file.
+// ampersands), and reads only a limited part of a file.
 package sitemap
 
 import (
@@ -52,9 +52,9 @@ type Entry struct {
 	LastMod Time `json:"-" xml:"lastmod"` // source of Modified
 }
 
-// Parse reads a sitemap. contentType is that of its response, or "". For a truncated file, it
-// returns the entries before the truncation, and an error. It returns ErrNotSitemap if the document
-// is not a sitemap.
+// Parse reads a sitemap. contentType is its response's, or "". For a truncated file, it returns the
+// entries before the truncation, and an error. It returns ErrNotSitemap if the document is not a
+// sitemap.
 func Parse(body []byte, contentType string) (*Sitemap, error) {
 	body, cut, broken := unzipped(body)
 	stream := xmlstream.NewDecoder(body, contentType, "url", "sitemap", "loc")

@@ -37,7 +37,7 @@ type Declared struct {
 // In 1 and 3 the page's article counts; otherwise a video, recipe and so on; otherwise the page
 // itself. If there are several of the same rank, as in a list, they must agree.
 
-// declared collects what each source says.
+// declared collects the values of each source.
 func declared(d *Data, root *html.Node) Declared {
 	body := newVisible(root)
 	metas := make(map[string][]string, len(d.Meta))

@@ -19,7 +19,7 @@
 //
 // Time is linear in the page, and memory is bounded by the limits in limits.go. Data beyond them is
 // omitted, with a Problem except for meta elements, types of one item and authors. The Go stack
-// grows with the depth of the data, which is bounded, not with that of the tree.
+// grows with the depth of the data, which is bounded, not with the depth of the tree.
 //
 // A tree must not be changed while it is read; any number of readers may read it at once.
 package structured

@@ -2,8 +2,8 @@ package structured
 
 import "fmt"
 
-// Limits of what a page may contain. Each is some ten times what the largest real pages have, and
-// low enough that a hostile page costs at most a few seconds.
+// Limits of a page's data. Each is about ten times the maximum of real pages, and low enough that a
+// hostile page costs at most a few seconds.
 const (
 	maxScripts     = 10_000  // JSON-LD scripts; shop pages have up to some hundred
 	maxScriptBytes = 8 << 20 // of one JSON-LD script

@@ -40,9 +40,9 @@ type element struct {
 	spaces map[string]string
 }
 
-// NewDecoder returns a decoder of a body; contentType is that of its response, or "". An element
-// named in flat cannot be inside another of the same name: its start ends the open one, whose end
-// tag is missing.
+// NewDecoder returns a decoder of a body; contentType is its response's, or "". An element named in
+// flat cannot be inside another of the same name: its start ends the open one, whose end tag is
+// missing.
 func NewDecoder(body []byte, contentType string, flat ...string) *Decoder {
 	d := &Decoder{html: html.NewTokenizer(bytes.NewReader(text(body, contentType))), flat: flat}
 	d.html.AllowCDATA(true)
