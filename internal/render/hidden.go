@@ -13,8 +13,7 @@ import (
 // box are not in its layout.
 var shownStyles = []string{"visibility", "content-visibility"}
 
-// wordless are elements whose text is not part of the page, or is not displayed in a box of its
-// own.
+// wordless are elements whose text is not part of the page, or is not displayed in a separate box.
 var wordless = map[string]bool{
 	"script": true, "style": true, "template": true, "noscript": true, "head": true, "option": true, "datalist": true,
 	"audio": true, "video": true, "canvas": true, "object": true, "textarea": true, "svg": true, "rp": true, "annotation": true, "annotation-xml": true,

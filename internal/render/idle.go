@@ -19,7 +19,7 @@ const (
 	maxLate    = 4   // additional waits
 )
 
-// idle waits until nothing of the page was in progress for d. The time passes in the page, whose
+// idle waits until the page had no operation in progress for d. The time passes in the page, whose
 // timers run in order: earlier timers have run, however slow the page is.
 func (v *visit) idle(ctx context.Context, d time.Duration) error {
 	for late := 0; ; {

@@ -19,7 +19,7 @@ type Job struct {
 	Crawl string
 	// Main is the fetched document.
 	Main pageproxy.Document
-	// How says what to wait for, block and run.
+	// How configures waiting, blocking and actions.
 	How *crawlspec.Render
 	// UserAgent is the user agent of the browser.
 	UserAgent string
@@ -44,7 +44,7 @@ type Job struct {
 	LoggedOut bool
 	Asked     time.Time
 	// Again fetches Main once more after a login, since the response may differ then. It returns
-	// nil if there is no longer a document to show. If Again is nil, Main is shown as it is.
+	// nil if there is no longer a document to show. If Again is nil, Main is shown unchanged.
 	Again func(ctx context.Context) (*pageproxy.Document, error)
 }
 
@@ -57,7 +57,7 @@ type Page struct {
 	Redirect string
 	// Gone is set if Job.Again returned no document. All other fields are then empty.
 	Gone bool
-	// Cut describes what was not waited for, or which action failed. It is "" if the page is
+	// Cut describes the wait that was cut short, or the failed action. It is "" if the page is
 	// complete.
 	Cut string
 	// Actions describe the results of the job's actions, for people.

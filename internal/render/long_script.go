@@ -17,8 +17,8 @@ const scriptTime = 10 * time.Second
 // resumeTime is how long a script may take after its pending requests have failed.
 const resumeTime = 2 * time.Second
 
-// watchScripts ends scripts that run for longer than scriptTime. The page keeps what they have made
-// until then.
+// watchScripts ends scripts that run for longer than scriptTime. The page keeps their effects until
+// then.
 func (v *visit) watchScripts(ctx context.Context) {
 	for sleep.For(ctx, time.Second) == nil {
 		v.endLongScript(ctx, scriptTime)

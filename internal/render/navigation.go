@@ -14,7 +14,7 @@ import (
 type navigation struct{ *visit }
 
 // isByPage reports whether a request is a navigation of the main frame by a script or link of the
-// page. Navigations by an action or a form are not, nor are those of the previous page.
+// page. Navigations by an action or a form are not, nor are the previous page's.
 func (v navigation) isByPage(e *fetch.EventRequestPaused) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

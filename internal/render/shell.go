@@ -48,8 +48,8 @@ const textShown = `(element => {
 	return element ? text(element).trim() : ''
 })`
 
-// amount is the amount of text and links that a page shows, and whether its main content exceeds
-// that of an empty shell.
+// amount is the amount of text and links that a page shows, and whether its main content exceeds an
+// empty shell's.
 type amount struct {
 	Text   int  `json:"text"`
 	Links  int  `json:"links"`

@@ -14,8 +14,8 @@
 //
 // It accepts HTTP proxy requests: with absolute URLs, and tunnels (CONNECT), which hold TLS
 // (HTTP/1.1 or HTTP/2) or plain HTTP, as browsers send for "ws:" URLs. It forwards the requests
-// unchanged, except for hop-by-hop fields and User-Agent, which is that of the visit. It adds no
-// Via, Forwarded or other field. Streams and WebSockets pass without buffering.
+// unchanged, except for hop-by-hop fields and User-Agent, which is the visit's. It adds no Via,
+// Forwarded or other field. Streams and WebSockets pass without buffering.
 //
 // It guarantees that outside of a visit (before [Proxy.Begin], after [Proxy.End]) nothing is sent
 // to the web; that a connection serves at most one visit; that after End no request of the visit is
@@ -28,7 +28,7 @@
 // During a visit such a process could send requests in the visit's name. Permission, address guard
 // and limits apply to them as well, so it reaches nothing that the page could not reach. It could
 // read the document of the page, use up the visit's limits and connections, and add exchanges to
-// the record. It cannot see what the browser sends. Machines whose users do not trust each other
+// the record. It cannot see the browser's traffic. Machines whose users do not trust each other
 // should give the crawler a separate network namespace.
 //
 // A spec that allows loopback addresses allows them to pages too: servers there, such as the

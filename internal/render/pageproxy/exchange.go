@@ -19,8 +19,8 @@ type Exchange struct {
 	RequestHeader http.Header
 	// RequestBody is the first 64 KiB of the request's body.
 	RequestBody []byte
-	// Remote is the IP address of the connection: that of the site or of a proxy that the transport
-	// uses; "" if unknown.
+	// Remote is the IP address of the connection: the site's, or that of a proxy of the transport;
+	// "" if unknown.
 	Remote string
 	// Started is when permission was given. Duration lasts until the browser had the response, or
 	// until the exchange was abandoned.

@@ -13,7 +13,7 @@ const (
 	// refusedField is the header field of responses that the proxy itself makes. It is removed from
 	// responses of the web.
 	refusedField = "Seine-Refused"
-	// maxReason bounds the reason in the field, and that of a Problem, in bytes.
+	// maxReason bounds the reason in the field and in a Problem, in bytes.
 	maxReason = 200
 )
 
@@ -23,7 +23,7 @@ type refusal string
 func (r refusal) Error() string { return string(r) }
 
 // refusalOf reports whether an error is a refusal by the proxy or the address guard. told is the
-// reason for the page, which says less than that for the operator: it does not include how to
+// reason for the page, which has less detail than the operator's: it does not include how to
 // configure the guard.
 func refusalOf(err error) (reason, told string, refused bool) {
 	if r, ok := errors.AsType[refusal](err); ok {

@@ -61,7 +61,7 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// InPlace signals that the browser has replaced the previous page by that of the visit.
+// InPlace signals that the browser has replaced the previous page by the visit's.
 func (p *Proxy) InPlace() {
 	if v := p.visiting(); v != nil {
 		v.succession.place()

@@ -217,8 +217,8 @@ func (t *transfer) broke(err error) {
 	}
 }
 
-// end gives the slot back, counts errors, and records the exchange. It ignores what a transport
-// reads or writes after that.
+// end gives the slot back, counts errors, and records the exchange. It ignores later reads and
+// writes of the transport.
 func (t *transfer) end(ctx context.Context) {
 	if t.giveBack != nil {
 		t.giveBack()
