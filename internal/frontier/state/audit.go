@@ -10,11 +10,12 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// auditEvery bounds how often all URLs of a crawl are gone through because
-// something of it was wrong.
+// auditEvery is the minimum time between two audits of a crawl. An audit checks all its URLs after
+// an inconsistency was found.
 const auditEvery = int64(time.Hour)
 
-// beginAudits begins the audits of this turn, of crawls without a recent audit.
+// beginAudits begins the audits requested in this turn, except of crawls that were audited
+// recently.
 func (cs *crawls) beginAudits() error {
 	if cs.suspectAll {
 		for name := range cs.active {
@@ -49,14 +50,13 @@ func (w *sweep) has(hash messages.URLHash) bool {
 	return w.audits() && bytes.Compare(hash[:], w.After) <= 0
 }
 
-// stuck reports whether URLs of a crawl wait, and nothing is left that they could
-// wait for.
+// stuck reports whether a crawl has waiting URLs but nothing left that they could wait for.
 func (p *Partition) stuck(c *crawl, rules *Rules) bool {
 	return c.Queued+c.Waiting > 0 && p.schedule.nextDue == math.MaxInt64 && p.urls.nextRetry == math.MaxInt64 && len(p.schedule.ready) == 0 && len(p.hosts.touched) == 0 &&
 		len(p.urls.inFlight) == 0 && !c.working() && rules.State == crawlspec.Running && !limited(rules) && len(rules.sources) == 0
 }
 
-// auditURLs counts URLs, and restores what belongs to them.
+// auditURLs counts URLs and restores their missing index keys.
 func (rv *reviews) auditURLs(c *crawl, ids []urlID, now int64) error {
 	records := make([]*urlRecord, len(ids))
 	for i, id := range ids {
@@ -75,7 +75,7 @@ func (rv *reviews) auditURLs(c *crawl, ids []urlID, now int64) error {
 	}
 	for i, id := range ids { // after all are counted, as restoring one changes counters
 		if records[i] == nil || rv.tx.changed[id] != nil {
-			continue // or the store does not show yet what belongs to it
+			continue // the store does not show this turn's changes yet
 		}
 		if err := rv.auditURL(records[i], id, now); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (rv *reviews) auditURLs(c *crawl, ids []urlID, now int64) error {
 	return nil
 }
 
-// auditURL restores what belongs to a URL in its state.
+// auditURL restores the index keys that the state of a URL requires.
 func (rv *reviews) auditURL(r *urlRecord, id urlID, now int64) error {
 	if r.State == InFlight && rv.urls.inFlight[id] == nil {
 		rv.reportRepair(repairURL, "a URL is in flight without a request; it is queued again", "url", r.URL)
@@ -107,7 +107,8 @@ func (rv *reviews) auditURL(r *urlRecord, id urlID, now int64) error {
 	return rv.auditHost(h, h.of(id.crawl))
 }
 
-// auditHost makes sure that a host with a queue is in its indexes, and that it counts the queue.
+// auditHost checks that a host with a queue is in its indexes, and recounts a queue counted as
+// empty.
 func (rv *reviews) auditHost(h *host, w *hostQueue) error {
 	if w.queued == 0 {
 		return rv.queues.recountQueue(h, w)
@@ -126,15 +127,15 @@ func (rv *reviews) auditHost(h *host, w *hostQueue) error {
 	return rv.schedule.auditLine(h)
 }
 
-// endAudit takes over what an audit has counted.
+// endAudit replaces the counters of a crawl with those of the audit.
 func (rv *reviews) endAudit(name string, c *crawl) {
 	n := c.Review.Count
-	n.Pages = max(n.Pages, c.Pages) // a page may have come more than once
+	n.Pages = max(n.Pages, c.Pages) // a page may have been fetched more than once
 	if !n.SameStates(&c.Counters) || n.Planned != c.Planned || n.Recrawling != c.Recrawling {
 		rv.reportRepair(repairCounters, "counters are put right", "crawl", name, "open", c.Pending(), "open_counted", n.Pending(), "known", c.Known(), "known_counted", n.Known())
 	}
 	c.Queued, c.InFlight, c.Waiting, c.Parsing, c.Done, c.Failed = n.Queued, n.InFlight, n.Waiting, n.Parsing, n.Done, n.Failed
 	c.Planned, c.Recrawling, c.FailedBy, c.Excluded, c.Pages = n.Planned, n.Recrawling, n.FailedBy, n.Excluded, n.Pages
 	c.LeftOut = n.LeftOut
-	c.audited = rv.time.now() // what its last turn found was put right by it
+	c.audited = rv.time.now() // the audit also repaired what its last turn found
 }

@@ -9,12 +9,12 @@ import (
 	"seine/pkg/messages"
 )
 
-// base is what all parts of a partition share: its store, its time, and the current turn.
+// base is shared by all parts of a partition: the store, the partition's time and the current turn.
 type base struct {
 	store      *Store
 	tx         *tx
 	partition  int
-	partitions int // how many there are
+	partitions int // total number of partitions
 	epoch      uint64
 	era        func() uint64
 	time       *partitionTime
@@ -23,13 +23,13 @@ type base struct {
 	replaying  bool // the state is behind the streams
 	positions  map[string]messages.Position
 
-	loggedRepairs map[string]bool // kinds of faults of the store that were logged: see reportRepair
-	suspects      map[string]bool // crawls to be audited from the end of this turn on: see audit
-	suspectAll    bool            // all that are awake: see auditAll
+	loggedRepairs map[string]bool // kinds of store faults already logged as warnings: see reportRepair
+	suspects      map[string]bool // crawls to audit at the end of this turn: see audit
+	suspectAll    bool            // audit all active crawls: see auditAll
 }
 
-// reportRepair counts a repair of the store, and logs it. The first of each kind is a warning, later ones are for debugging:
-// one fault often damages a thousand keys.
+// reportRepair counts and logs a repair of the store. The first of each kind is a warning, later
+// ones are debug messages: one fault often damages a thousand keys.
 func (b *base) reportRepair(what, text string, about ...any) {
 	repairsTotal.WithLabelValues(what).Inc()
 	level := slog.LevelWarn
@@ -41,12 +41,13 @@ func (b *base) reportRepair(what, text string, about ...any) {
 		append([]any{"what", what, "found", text}, about...)...)
 }
 
-// setAside moves a value out of the way, to where a person may look at it.
+// setAside quarantines an unreadable value for a person to examine.
 func (b *base) setAside(key []byte) error {
 	return b.tx.Quarantine(kindSetAside, key)
 }
 
-// stray removes an entry of an index that no record derives. Where one is wrong, others may be.
+// stray removes an index entry that no record derives, and requests an audit of all active crawls:
+// other entries may be wrong too.
 func (b *base) stray(key []byte) {
 	key = bytes.Clone(key)
 	b.tx.Delete(key)
@@ -54,15 +55,15 @@ func (b *base) stray(key []byte) {
 	b.auditAll()
 }
 
-// audit has all URLs of a crawl counted again and looked for in the indexes: where
-// one thing is wrong, others may be. That is a review with a count; it begins when the turn is committed.
+// audit requests an audit of a crawl: a review that recounts all its URLs and checks their index
+// keys. Use it after a fault, since there may be more. The audit begins when the turn is committed.
 func (b *base) audit(name string) { b.suspects[name] = true }
 
-// auditAll is for faults of which it is not known what crawls they are of.
+// auditAll requests an audit of all active crawls, for faults that cannot be assigned to one.
 func (b *base) auditAll() { b.suspectAll = true }
 
-// scanTimes is scan for keys that continue with a time, from a time on: the due index, the lines of
-// domains and the retry index. Those that are too short for one are removed.
+// scanTimes scans keys whose prefix is followed by a time, starting at from: the due index, the
+// lines of domains and the retry index. It removes keys too short to hold a time.
 func (b *base) scanTimes(pre []byte, from int64, do func(key []byte, at int64, rest []byte) (bool, error)) error {
 	lower := binary.BigEndian.AppendUint64(bytes.Clone(pre), uint64(max(from, 0)))
 	return b.store.scan(pre, lower, func(key, _ []byte) (bool, error) {
@@ -75,8 +76,9 @@ func (b *base) scanTimes(pre []byte, from int64, do func(key []byte, at int64, r
 	})
 }
 
-// walk calls do for some keys with a prefix, and reports whether they were the last. It begins behind the key whose part after the
-// prefix is done, and sets done to that part of the last key that it calls do for.
+// walk calls do for at most reviewed keys with a prefix, and reports whether they were the last. It
+// starts after the key that ends with done, and sets done to the end of the last key it passed to
+// do.
 func (b *base) walk(pre []byte, done *[]byte, do func(key, value []byte) error) (last bool, err error) {
 	var from []byte
 	if len(*done) > 0 {
@@ -95,11 +97,12 @@ func (b *base) walk(pre []byte, done *[]byte, do func(key, value []byte) error) 
 	return last, err
 }
 
-// reviewed is how many keys a turn looks at while it walks through many.
+// reviewed is the number of keys that one turn processes while walking through many.
 const reviewed = 1000
 
-// doSome calls do for keys with a prefix and their values, in order, with how many steps a turn may still take. It returns how
-// many it took, as many if some may be left, and notes where it continues. All reports whether there is nothing more to do.
+// doSome calls do for keys with a prefix, in order, with the number of steps left in this turn. do
+// returns the number of steps it took, or all of them if it may have more to do, and stores where
+// it continues. all reports whether nothing is left.
 func (b *base) doSome(pre []byte, do func(key, value []byte, most int) (int, error)) (all bool, err error) {
 	left := reviewed
 	err = b.store.scan(pre, nil, func(key, value []byte) (bool, error) {

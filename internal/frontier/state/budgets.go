@@ -11,23 +11,23 @@ type Budgets struct {
 	*core
 }
 
-// BudgetRequest asks for more of the budgets of a crawl, or gives back what is idle.
+// BudgetRequest requests more of a crawl's budgets, or returns the unused part.
 type BudgetRequest struct {
 	Crawl string
 	Used  Usage
 	More  bool
 	Spec  crawlspec.Revision
-	print uint64 // of the rules under which it asks
+	print uint64 // fingerprint of the requesting rules
 }
 
-// BudgetAnswer answers it.
+// BudgetAnswer answers a BudgetRequest.
 type BudgetAnswer struct {
 	*BudgetRequest
 	Grant
 	Err error
 }
 
-// Due returns what is to be asked for, or given back, now.
+// Due returns the budget requests to send now.
 func (b *Budgets) Due() (all []*BudgetRequest) {
 	now := b.time.clock.Now()
 	for name, c := range b.crawls.active {
@@ -41,17 +41,16 @@ func (b *Budgets) Due() (all []*BudgetRequest) {
 			continue
 		}
 		used := Usage{Pages: c.Pages + c.InFlight, Bytes: c.BytesWire}
-		// The question also returns the unused part of the grant.
+		// The request also returns the unused part of the grant.
 		q.want, q.asked, q.Pages, q.Bytes = false, true, min(q.Pages, used.Pages), min(q.Bytes, used.Bytes)
 		all = append(all, &BudgetRequest{Crawl: name, Used: used, More: waiting, Spec: rules.Revision, print: rules.fingerprint})
 	}
 	return all
 }
 
-// Apply applies an answer. One to a query under other rules is ignored,
-// and only then is the query sent again: of two in progress, the later answer
-// might be to the earlier query, and the stored grant be less than what
-// the partition takes.
+// Apply applies an answer. It ignores an answer to a request under other rules, and only then
+// allows the request to be sent again. With two requests in progress, the later answer might belong
+// to the earlier request, and the stored grant be less than what the partition uses.
 func (b *Budgets) Apply(a *BudgetAnswer) {
 	c := b.crawls.active[a.Crawl]
 	if c == nil || c.Since != a.Spec.Since() {

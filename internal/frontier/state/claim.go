@@ -6,8 +6,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// Claim answers a fetcher that was given a request again, ask. Only when every result in
-// the stream has been applied is it certain that there is none: upToDate reports that.
+// Claim answers a fetcher that received a request again. It grants the claim only if no result
+// exists, which is certain only when every result in the stream has been applied: upToDate reports
+// that.
 func (rq *Requests) Claim(ask *messages.Request, claimant string, upToDate func() bool) messages.ClaimReply {
 	if rq.replaying {
 		return messages.ClaimReply{Retry: true}
@@ -22,8 +23,8 @@ func (rq *Requests) Claim(ask *messages.Request, claimant string, upToDate func(
 	return req.tryClaim(claimant, rq.time.clock.Now(), messages.ClaimTTL(rq.crawls.timeout(ask.Crawl)))
 }
 
-// tryClaim grants the request to one claimant at a time: two may hold it, each
-// in the belief that the other is gone.
+// tryClaim grants the request to one claimant at a time. Two fetchers may hold it, each in the
+// belief that the other is gone.
 func (r *Request) tryClaim(claimant string, now int64, ttl time.Duration) messages.ClaimReply {
 	if r.claimant != "" && r.claimant != claimant && now < r.claimed+int64(ttl) {
 		return messages.ClaimReply{Retry: true}

@@ -5,7 +5,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// countAll counts a URL.
+// countAll adds a URL to the counters, including planned visits.
 func countAll(c *frontierapi.Counters, r *urlRecord) {
 	countRecord(c, r, 1)
 	if r.State.ended() && r.Due != 0 {
@@ -13,7 +13,7 @@ func countAll(c *frontierapi.Counters, r *urlRecord) {
 	}
 }
 
-// countRecord adds by to the counters of the state that a URL is in.
+// countRecord adds by to the counters of a URL's state.
 func countRecord(c *frontierapi.Counters, r *urlRecord, by int64) {
 	c.Recrawling += by * r.recrawling()
 	switch r.State {

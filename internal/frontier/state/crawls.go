@@ -9,18 +9,18 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// crawls are those of which something is in memory: all that continue.
+// crawls holds the crawls that are in memory: all that have not ended.
 type crawls struct {
 	*base
 	specs          SpecSource
-	specsGen       uint64 // grows when a spec has changed
+	specsGen       uint64 // incremented when a spec has changed
 	active         map[string]*crawl
-	removals       map[string]*removal // deleted crawls that are being forgotten, by name
-	lastRemoval    uint64              // when the last of them began
-	holdsCrawls    bool                // there is, or was, a crawl
-	stale          map[string]bool     // crawls that have ended and are to be woken: see recheckStale
+	removals       map[string]*removal // deleted crawls whose removal is in progress, by name
+	lastRemoval    uint64              // when the last removal began
+	holdsCrawls    bool                // the store has or had a crawl
+	stale          map[string]bool     // ended crawls to be loaded again: see recheckStale
 	progress       specProgress        // to be stored with the next mark
-	storedProgress specProgress        // as the store has it
+	storedProgress specProgress        // as in the store
 	scannedTo      crawlspec.Progress  // up to where changed specs were scanned: see findStale
 	loader         *loader
 }
@@ -29,27 +29,26 @@ func newCrawls(b *base, specs SpecSource) *crawls {
 	return &crawls{base: b, specs: specs, active: make(map[string]*crawl), removals: make(map[string]*removal), stale: make(map[string]bool)}
 }
 
-// activate returns what the partition knows of a crawl, perhaps nothing yet. It reads a crawl that rests.
+// activate returns the state of a crawl, which may be empty. It loads a dormant crawl.
 func (cs *crawls) activate(name string) (*crawl, error) {
 	if c := cs.active[name]; c != nil {
 		return c, nil
 	}
 	c, err := cs.load(name)
-	if err == nil && c.known() && cs.loader != nil { // which begins with all that are awake
+	if err == nil && c.known() && cs.loader != nil { // the loader begins with all active crawls
 		cs.loader.load(cs, map[string]*seen{name: c.seen})
 	}
 	return c, err
 }
 
-// get is activate for a crawl that is awake, since its rules were read in this turn.
+// get is activate for a crawl whose rules were read in this turn, so that it is active.
 func (cs *crawls) get(name string) *crawl {
 	c, err := cs.activate(name)
 	cs.tx.Fail(err)
 	return c
 }
 
-// stateOf returns the state of a crawl that may rest, without waking it unless it
-// cannot be read.
+// stateOf returns the state of a crawl without activating it, unless its counters are unreadable.
 func (cs *crawls) stateOf(name string) (crawlState, error) {
 	if c := cs.active[name]; c != nil {
 		return c.crawlState, nil
@@ -62,7 +61,7 @@ func (cs *crawls) stateOf(name string) (crawlState, error) {
 	return state, err
 }
 
-// read reads the state of a crawl.
+// read reads the stored state of a crawl.
 func (cs *crawls) read(name string) (state crawlState, err error) {
 	c, found, err := crawlTable.Load(cs.tx.Turn, name)
 	if err != nil {
@@ -74,7 +73,7 @@ func (cs *crawls) read(name string) (state crawlState, err error) {
 	return state, nil
 }
 
-// names are those of all crawls in the store or in the current turn.
+// names returns the names of all crawls in the store or in the current turn.
 func (cs *crawls) names() (names []string, err error) {
 	pre := table.Prefix(cs.partition, kindCounters)
 	err = cs.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
@@ -92,14 +91,14 @@ func (cs *crawls) names() (names []string, err error) {
 	return names, nil
 }
 
-// rules returns the spec of a crawl, at least of revision rev; the same for a
-// whole turn, unless a message is ahead of it.
+// rules returns the rules of a crawl at revision rev or later. They stay the same for a whole turn,
+// unless a message has a later revision.
 func (cs *crawls) rules(name string, rev uint64) (*Rules, error) {
 	c, err := cs.activate(name)
 	if err != nil {
 		return nil, err
 	}
-	if c.rules == nil || c.rules.Stalled || c.rulesFor != cs.specsGen { // the crawl may be known by a spec that is lost
+	if c.rules == nil || c.rules.Stalled || c.rulesFor != cs.specsGen { // the crawl's state may refer to a spec that was lost
 		rev = max(rev, c.Rev)
 	}
 	if c.rules != nil && c.rulesFor == cs.specsGen && c.rules.Rev >= rev {
@@ -110,13 +109,13 @@ func (cs *crawls) rules(name string, rev uint64) (*Rules, error) {
 		return nil, err
 	}
 	if c.rules != r {
-		c.nextRun = 0 // it may have another schedule
+		c.nextRun = 0 // the schedule may have changed
 	}
 	c.rules, c.rulesFor = r, cs.specsGen
 	return r, nil
 }
 
-// followSpecs has every crawl that is awake follow its spec as it is now.
+// followSpecs makes every active crawl follow its current spec.
 func (cs *crawls) followSpecs() error {
 	for name, c := range cs.active {
 		r, err := cs.rules(name, 0)
@@ -131,8 +130,8 @@ func (cs *crawls) followSpecs() error {
 // hasNews reports whether specs have changed since the last turn.
 func (cs *crawls) hasNews() bool { return cs.specs.Generation() != cs.specsGen }
 
-// admits returns the rules for a message about a crawl that was made under a
-// revision of its spec, nil if the message is of a crawl that was deleted.
+// admits returns the rules for a message that was sent under a revision of the crawl's spec. It
+// returns nil if the message belongs to a deleted crawl.
 func (cs *crawls) admits(name string, rev uint64) (*Rules, error) {
 	rules, err := cs.rules(name, rev)
 	if err != nil || rules.Deleted(rev) {
@@ -148,19 +147,20 @@ func (cs *crawls) admits(name string, rev uint64) (*Rules, error) {
 	return rules, nil
 }
 
-// startRemoval notes that a deleted crawl is being forgotten.
+// startRemoval notes that the removal of a deleted crawl is in progress.
 func (cs *crawls) startRemoval(name string, at *removal) {
 	cs.removals[name] = at
 	cs.lastRemoval = max(cs.lastRemoval, at.Began)
 }
 
-// isRemoved reports whether a host or domain names a crawl that was deleted, given the last removal before it was written.
+// isRemoved reports whether a host or domain refers to a deleted crawl, given the last removal
+// before the host was written.
 func (cs *crawls) isRemoved(name string, written uint64) bool {
 	at := cs.removals[name]
 	return at != nil && written < at.Began
 }
 
-// timeout is how long a request of a crawl may take.
+// timeout returns the maximum duration of a request of a crawl.
 func (cs *crawls) timeout(crawl string) time.Duration {
 	if c := cs.active[crawl]; c != nil && c.rules != nil {
 		return time.Duration(c.rules.Largest().Timeout)
@@ -168,7 +168,8 @@ func (cs *crawls) timeout(crawl string) time.Duration {
 	return time.Duration(crawlspec.DefaultTimeout)
 }
 
-// settling reports whether specs are still to be obeyed, step by step, in some crawl.
+// settling reports whether step-by-step work for changed specs, audits or removals is left in any
+// crawl.
 func (cs *crawls) settling() bool {
 	if cs.hasNews() || cs.suspectAll || len(cs.suspects)+len(cs.stale)+len(cs.removals) > 0 {
 		return true

@@ -11,19 +11,19 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Contradictions between the records of a store are repaired: see base.reportRepair. Files whose content is damaged cannot be
-// repaired. A note beside them makes the next process set them aside and start without them: the snapshots and the streams have
-// its partitions, as after the loss of a machine.
+// Contradictions between the records of a store are repaired: see base.reportRepair. Damaged files
+// cannot be repaired. A note beside them makes the next process move them aside and start without
+// them. The partitions are then rebuilt from snapshots and streams, as after the loss of a machine.
 
-// ErrDamaged is returned when files of the store are not what was written to them.
+// ErrDamaged is returned when files of the store do not hold what was written to them.
 var ErrDamaged = errors.New("files of the frontier's store are damaged")
 
 const (
-	damageNote = "DAMAGED" // holds what was found; the directory is to be set aside
-	asideName  = "damaged" // the directory within the store's that damaged files are moved to
+	damageNote = "DAMAGED" // holds the error; marks the directory as to be moved aside
+	asideName  = "damaged" // subdirectory of the store that damaged files are moved to
 )
 
-// noteDamage notes for QuarantineDamaged that files in dir are damaged.
+// noteDamage records for QuarantineDamaged that files in dir are damaged.
 func noteDamage(found error, dir string, log *slog.Logger) {
 	note := filepath.Join(dir, damageNote)
 	if _, err := os.Stat(note); err == nil {
@@ -35,7 +35,7 @@ func noteDamage(found error, dir string, log *slog.Logger) {
 	}
 }
 
-// explained returns err with what to do, if it is that files are damaged.
+// explained adds instructions to an error that reports damaged files.
 func explained(err error, dir string, log *slog.Logger) error {
 	if !pebble.IsCorruptionError(err) || errors.Is(err, ErrDamaged) {
 		return err
@@ -45,12 +45,12 @@ func explained(err error, dir string, log *slog.Logger) error {
 		"otherwise move %s away first; the partitions are rebuilt from their snapshots and the streams)", ErrDamaged, err, dir)
 }
 
-// Explained is explained for the store's own files.
+// Explained adds instructions to an error that reports damaged files of the store.
 func (s *Store) Explained(err error, log *slog.Logger) error { return explained(err, s.dir, log) }
 
-// QuarantineDamaged moves the files of a store in dir that were found damaged to a directory
-// within it, for a person to look at. It does nothing to a store that was not. One that is
-// damaged again while those are still there is an error.
+// QuarantineDamaged moves the files of a store marked as damaged to a subdirectory of dir, for a
+// person to examine. It does nothing if the store is not marked. It returns an error if files moved
+// earlier are still there.
 func QuarantineDamaged(dir string, log *slog.Logger) error {
 	found, err := os.ReadFile(filepath.Join(dir, damageNote))
 	if errors.Is(err, os.ErrNotExist) {
@@ -71,8 +71,8 @@ func QuarantineDamaged(dir string, log *slog.Logger) error {
 	return nil
 }
 
-// moveAside moves all but the lock, the note last: a process that was killed meanwhile goes
-// on with what is left.
+// moveAside moves all files but the lock. It moves the note last, so that the next process
+// continues after a kill.
 func moveAside(dir, aside string) error {
 	lock, err := pebble.LockDirectory(dir, vfs.Default)
 	if err != nil {

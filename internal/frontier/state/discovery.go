@@ -11,17 +11,17 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// discovery takes the URLs that come as messages.
+// discovery applies messages with URLs.
 type discovery struct {
 	*core
 	visits  *visits
 	recent  *recentLinks
-	arrival uint64 // of the last URL
+	arrival uint64 // arrival number of the last URL
 }
 
 // take applies a message of URLS.
 func (d *discovery) take(m *messages.Candidates, rules *Rules, partitions int, now int64) (bad []messages.BadURL, err error) {
-	if c := d.crawls.get(m.Crawl); c.Started == 0 { // the first that its URLs are judged by
+	if c := d.crawls.get(m.Crawl); c.Started == 0 { // the first URLs of the crawl
 		c.Print = rules.fingerprint
 		c.judgeBy(rules)
 	}
@@ -39,7 +39,7 @@ func (d *discovery) take(m *messages.Candidates, rules *Rules, partitions int, n
 		if err := d.candidate(m, c, rules, now); err != nil {
 			return bad, err
 		}
-		if m.PageRound != 0 { // or its links are not kept
+		if m.PageRound != 0 { // otherwise its links are not kept
 			found = append(found, messages.HashURL(url))
 		}
 	}
@@ -53,9 +53,8 @@ func (d *discovery) take(m *messages.Candidates, rules *Rules, partitions int, n
 	return bad, nil
 }
 
-// identity returns the URL under which the crawl knows c. A stage that has
-// another idea of that, being of another version or behind with the spec,
-// cannot bring in the same page twice.
+// identity returns the canonical URL by which the crawl knows url. A stage with a different version
+// or an old spec cannot introduce the same page twice.
 func (d *discovery) identity(url string, rules *Rules, partitions int) (string, error) {
 	c, err := rules.canonical(url)
 	if err != nil {
@@ -67,7 +66,7 @@ func (d *discovery) identity(url string, rules *Rules, partitions int) (string, 
 	return c, nil
 }
 
-// canonical returns the spelling under which the crawl knows a URL.
+// canonical returns the spelling by which the crawl knows a URL.
 func (r *Rules) canonical(url string) (string, error) {
 	c, err := weburl.CanonicalizeRoute(url)
 	if err != nil {
@@ -76,11 +75,11 @@ func (r *Rules) canonical(url string) (string, error) {
 	return r.normalize.Normalize(c), nil
 }
 
-// candidate takes one URL.
+// candidate applies one URL of a message.
 func (d *discovery) candidate(m *messages.Candidates, c messages.Candidate, rules *Rules, now int64) error {
 	id := urlID{m.Crawl, messages.HashURL(c.URL)}
 	crawl := d.crawls.get(m.Crawl)
-	// A redirect away from a seed means what the seed meant.
+	// A redirect from a seed opens the same scope as the seed.
 	opens := m.Depth == 0 && m.Source != messages.SourceLink
 	if opens {
 		if err := d.scope.addScopeRoots(m.Crawl, c.URL); err != nil {
@@ -137,8 +136,7 @@ func (d *discovery) candidate(m *messages.Candidates, c messages.Candidate, rule
 	return err
 }
 
-// keepsSeed reports whether every run begins with the URLs of a message, whatever its
-// spec lists.
+// keepsSeed reports whether every run begins with the URLs of a message, whatever the spec lists.
 func keepsSeed(m *messages.Candidates) bool {
 	return m.Source == messages.SourceSeed && m.SeedList == 0
 }
@@ -151,8 +149,8 @@ func (c *crawl) saltFor(name string) uint64 {
 	return c.salt
 }
 
-// startingRun is the run of a message that names none: what
-// people submit belongs to the current one.
+// startingRun returns the run for a message that names none: submitted URLs belong to the current
+// run.
 func (c *crawl) startingRun(m *messages.Candidates) int64 {
 	if m.Source == messages.SourceSeed {
 		return c.Run
@@ -160,18 +158,18 @@ func (c *crawl) startingRun(m *messages.Candidates) int64 {
 	return 0
 }
 
-// nextArrival orders URLs by discovery, over restarts too.
+// nextArrival numbers URLs in the order of discovery, which restarts preserve.
 func (d *discovery) nextArrival(now int64) uint64 {
 	d.arrival = max(d.arrival+1, uint64(now/int64(time.Microsecond)))
 	return d.arrival
 }
 
-// mergeKnown takes a URL that is known. One found nearer to a seed or with a better
-// priority moves up, and is admitted if it was only too far away. One that a
-// person submits again, although it failed or was excluded, is tried again: the
-// site may be back, or the spec another. One that a later run of the crawl has
-// found is visited again. One that was taken for a page and is submitted as a sitemap is
-// visited again, to be read as one.
+// mergeKnown applies a URL that is already known:
+//
+//   - A URL found nearer to a seed or with a better priority moves up. It is admitted if it was excluded only by its distance.
+//   - A submitted URL that failed or was excluded is tried again: the site or the spec may have changed.
+//   - A URL found by a later run of the crawl is visited again.
+//   - A URL submitted as a sitemap but visited as a page is visited again and read as a sitemap.
 func (d *discovery) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candidates, rules *Rules, now int64) error {
 	gate := false
 	if m.Source == messages.SourceRedirect {
@@ -222,9 +220,9 @@ func (d *discovery) mergeKnown(r, found *urlRecord, id urlID, m *messages.Candid
 		r.State == Failed && (fed || newRun), r.State == Done && (newRun || marks && keepsSeed(m)):
 		return d.visits.visitAgain(r, id, false, m.Era, rules, now)
 	}
-	d.tx.save(id, r) // for what is found on it from now on
+	d.tx.save(id, r) // for the links found on it from now on
 	return nil
 }
 
-// reasonsOfDistance are those that a shorter way can do away with.
+// reasonsOfDistance are exclusion reasons that a shorter path can lift.
 var reasonsOfDistance = []string{frontierapi.ReasonDepth, frontierapi.ReasonRedirects}

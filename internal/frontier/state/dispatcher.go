@@ -7,7 +7,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Dispatcher picks the requests that are next.
+// Dispatcher picks the next requests.
 type Dispatcher struct {
 	*core
 	visits     *visits
@@ -15,8 +15,8 @@ type Dispatcher struct {
 	renderLine renderLine
 }
 
-// Next picks requests that are due while there is room, one host after the other,
-// so that a large host does not hold up the others.
+// Next picks due requests while there is capacity. Hosts take turns, so that a large host does not
+// delay the others.
 func (d *Dispatcher) Next(now int64, room FetchCapacity) ([]*Request, error) {
 	if err := d.schedule.loadDue(now); err != nil {
 		return nil, err
@@ -47,8 +47,8 @@ func (d *Dispatcher) Next(now int64, room FetchCapacity) ([]*Request, error) {
 	return out, nil
 }
 
-// nextOfHost takes the host's first request, nil if it has none that may go now. The
-// crawls of a host take turns.
+// nextOfHost takes the host's first request, nil if none may be sent now. The crawls of a host take
+// turns.
 func (d *Dispatcher) nextOfHost(h *host, now int64) (*Request, error) {
 	if goes, err := d.hostMayGo(h, now); err != nil || !goes {
 		return nil, err
@@ -72,14 +72,15 @@ func (d *Dispatcher) nextOfHost(h *host, now int64) (*Request, error) {
 	return nil, nil
 }
 
-// hostMayGo reports whether a host may get a request now. It fails the queued URLs of an abandoned host.
+// hostMayGo reports whether a host may be sent a request now. It fails the queued URLs of an
+// abandoned host.
 func (d *Dispatcher) hostMayGo(h *host, now int64) (bool, error) {
 	due, err := d.schedule.nextDueTime(h, now)
 	if err != nil || due == 0 {
-		d.hosts.markDirty(h) // its entry is not right
+		d.hosts.markDirty(h) // its index entry is out of date
 		return false, err
 	}
-	if due > now || h.grouped != (h.line != "") { // other than the index says, as outside the host's hours
+	if due > now || h.grouped != (h.line != "") { // differs from the index, e.g. outside the host's hours
 		d.hosts.markDirty(h)
 	}
 	if due > now {
@@ -94,7 +95,7 @@ func (d *Dispatcher) hostMayGo(h *host, now int64) (bool, error) {
 	return true, nil
 }
 
-// nextOfCrawl takes the first request that a crawl has for a host.
+// nextOfCrawl takes a crawl's first request for a host.
 func (d *Dispatcher) nextOfCrawl(h *host, w *hostQueue, now int64) (*Request, error) {
 	rules, err := d.crawls.rules(w.crawl, 0)
 	if err != nil || !d.crawlMayGo(h, w, rules, now) {
@@ -115,7 +116,7 @@ func (d *Dispatcher) nextOfCrawl(h *host, w *hostQueue, now int64) (*Request, er
 			switch {
 			case more <= 0:
 				reason = frontierapi.ReasonHostPages
-			case more <= int64(had.inFlight): // what is in progress may be the last pages
+			case more <= int64(had.inFlight): // in-flight requests may bring the last allowed pages
 				return nil, nil
 			}
 		}
@@ -135,7 +136,7 @@ func (d *Dispatcher) nextOfCrawl(h *host, w *hostQueue, now int64) (*Request, er
 	return nil, nil
 }
 
-// crawlMayGo reports whether a crawl may ask a host that may be asked.
+// crawlMayGo reports whether a crawl may send a request to a host that is due.
 func (d *Dispatcher) crawlMayGo(h *host, w *hostQueue, rules *Rules, now int64) bool {
 	pace := rules.paceOf(h.hostname())
 	switch c := d.crawls.get(w.crawl); {

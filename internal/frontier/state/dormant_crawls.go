@@ -10,28 +10,27 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A crawl in which nothing happens by itself, as it has ended and received no seeds
-// since, is only in the store: its counters, the filter of its URLs, its rules
-// and the rest are read when it continues. So it costs nothing at a start either:
-// kindAwake lists the others, and specProgress says that those that are not listed need not
-// be looked at.
+// A crawl that has ended and has received no seeds since is dormant: it exists only in the store.
+// Its counters, its rules, the filter of its URLs and the rest are read when it continues, so it
+// costs nothing at a start. kindAwake lists the other crawls, and specProgress says that unlisted
+// crawls need no check.
 
-// specProgress says that each crawl of the partition that is not listed as awake has ended,
-// and was judged by the specs as they were known, by a build.
+// specProgress says that each crawl of the partition that is not listed as awake has ended, and was
+// evaluated by the specs known at Progress and by a build.
 type specProgress struct {
 	Build uint64 `json:"build,omitempty"`
 	crawlspec.Progress
 }
 
-// maxStale is how many crawls are awake at once for no other reason than that they
-// rested and are stale: another build or spec may judge their URLs otherwise, or they
-// were deleted. A new build, or a change of many specs, makes many stale at once.
+// maxStale limits how many dormant crawls are loaded at once only because they are stale. A crawl
+// is stale if another build or spec may evaluate its URLs differently, or if it was deleted. A new
+// build, or a change of many specs, makes many stale at once.
 const maxStale = 8
 
-// idleTime is how long nothing must have happened in a crawl before it is let go.
+// idleTime is how long a crawl must be idle before it is unloaded.
 const idleTime = int64(time.Minute)
 
-// buildPrint tells apart the builds that judge URLs by the same spec otherwise.
+// buildPrint identifies builds that evaluate URLs alike for the same spec.
 var buildPrint = sync.OnceValue(func() uint64 {
 	var none weburl.NormalizeOptions
 	h := fnv.New64a()
@@ -39,18 +38,17 @@ var buildPrint = sync.OnceValue(func() uint64 {
 	return h.Sum64()
 })
 
-// ended reports whether nothing is to happen in a crawl by itself, as far as its
-// stored state tells, and unless it is stale.
+// ended reports whether the stored state leaves nothing to do in a crawl, unless it is stale.
 func (c *crawlState) ended() bool {
 	return c.Started != 0 && c.Pending() == 0 && c.Planned == 0 && c.Review == nil && c.Reseed == nil && !c.Scheduled &&
 		!c.Seeding.Due && !c.Opening && !c.Unchanged
 }
 
-// stale reports whether another build judged the crawl's URLs.
+// stale reports whether another build evaluated the crawl's URLs.
 func (c *crawlState) stale() bool { return c.Build != buildPrint() }
 
-// unload lets go what is in memory of a crawl that rests, and reports whether it did.
-// It is called between turns, when all of it is in the store.
+// unload drops a dormant crawl from memory, and reports whether it did. It is called between turns,
+// when all state is in the store.
 func (cs *crawls) unload(name string, c *crawl, now int64) bool {
 	atRest := !c.known() && !c.awaitsSeeds() || c.known() && c.ended() && !c.stalled() && !c.stale() && c.rules != nil && c.Rev == c.rules.Rev && !c.rules.AgainDue(c.Again)
 	if !atRest || c.dirty || c.working() || c.quota.asked || c.quota.idle(c) {
@@ -71,8 +69,8 @@ func (cs *crawls) unload(name string, c *crawl, now int64) bool {
 	return true
 }
 
-// recheckStale wakes crawls that are stale, a few at a time: each rests again as soon as
-// it no longer is. Their filters stay empty, and their URLs are looked up on the disk.
+// recheckStale loads stale crawls, at most maxStale at a time. Each is unloaded as soon as it is no
+// longer stale. Their filters stay empty, so their URLs are looked up on disk.
 func (cs *crawls) recheckStale() error {
 	if len(cs.stale) == 0 {
 		return nil
@@ -96,8 +94,7 @@ func (cs *crawls) recheckStale() error {
 	return nil
 }
 
-// keepActive lets a crawl that was woken because it was stale be one like the others:
-// something is to happen in it.
+// keepActive turns a crawl that was loaded only because it was stale into a normal active crawl.
 func (cs *crawls) keepActive(name string, c *crawl) {
 	if c.wasStale {
 		c.wasStale = false
@@ -105,8 +102,8 @@ func (cs *crawls) keepActive(name string, c *crawl) {
 	}
 }
 
-// findStale looks which crawls at rest have another spec than when they came to rest,
-// or were deleted, of those of which something became known after a generation.
+// findStale finds dormant crawls whose spec changed or that were deleted, among the specs that
+// changed after a generation.
 func (cs *crawls) findStale(since uint64) error {
 	known := cs.specs.Known()
 	done := cs.progress
@@ -129,8 +126,8 @@ func (cs *crawls) findStale(since uint64) error {
 	return nil
 }
 
-// hasOtherSpec reports whether a crawl at rest was judged by another spec than that of
-// now, or was deleted; or is one that its spec begins, as that lists seeds.
+// hasOtherSpec reports whether a dormant crawl was evaluated by another spec than the current one,
+// or was deleted. It also returns true for an unknown crawl whose spec lists seeds.
 func (cs *crawls) hasOtherSpec(name string) (bool, error) {
 	state, err := cs.stateOf(name)
 	if err != nil {
@@ -139,23 +136,23 @@ func (cs *crawls) hasOtherSpec(name string) (bool, error) {
 	if !state.known() {
 		return cs.specs.Seeded(name), nil
 	}
-	rev, known := cs.specs.Revision(name) // that of a deletion, if there was no spec since
+	rev, known := cs.specs.Revision(name) // that of a deletion if no spec followed
 	return known && rev != state.Rev, nil
 }
 
-// noteProgress stores, with the current turn, that no dormant crawl is stale, if so.
+// noteProgress records, with the current turn, that no dormant crawl is stale, if that is so.
 func (cs *crawls) noteProgress() {
 	if len(cs.stale) > 0 || cs.scannedTo.Bucket == 0 {
 		return
 	}
 	for _, c := range cs.active {
-		if c.awaitsSeeds() { // nothing is stored of it
+		if c.awaitsSeeds() { // nothing of it is stored
 			return
 		}
 	}
 	now := specProgress{buildPrint(), cs.scannedTo}
 	if cs.progress.Build == now.Build && cs.progress.Bucket == now.Bucket {
-		now.Rev = max(now.Rev, cs.progress.Rev) // a process that starts learns of the specs one by one
+		now.Rev = max(now.Rev, cs.progress.Rev) // a process that starts learns the specs one by one
 	}
 	cs.progress = now
 }

@@ -6,12 +6,12 @@ import (
 	"seine/internal/frontier/table"
 )
 
-// maxDueScanned bounds how many hosts are looked at for one that is due. Where the
-// frontier works there are few; where it does not, the first will do.
+// maxDueScanned limits how many hosts are checked to find one that is due. A working frontier has
+// few; otherwise the first one is due.
 const maxDueScanned = 1000
 
-// eachDue calls do for the hosts of the due index up to a time, until it returns false. For a domain these are the first of
-// its line, so many at most.
+// eachDue calls do for the hosts in the due index up to a time, until do returns false. Of a domain
+// it visits at most ofLine hosts of its line.
 func (s *schedule) eachDue(until int64, ofLine int, do func(host string) (bool, error)) error {
 	return s.scanTimes(table.Prefix(s.partition, kindDue), s.nextDue, func(_ []byte, at int64, rest []byte) (bool, error) {
 		name, isDomain := strings.CutPrefix(string(rest), lineMark)
@@ -33,7 +33,7 @@ func (s *schedule) eachDue(until int64, ofLine int, do func(host string) (bool, 
 	})
 }
 
-// hasDueHost reports whether a host with something queued for a crawl could be asked now.
+// hasDueHost reports whether a host with URLs queued for a crawl may be sent a request now.
 func (s *schedule) hasDueHost(crawl string, now int64) (bool, error) {
 	for _, h := range s.ready {
 		if due, err := s.isHostDue(h, crawl, now); due || err != nil {

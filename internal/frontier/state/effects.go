@@ -9,30 +9,31 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// urlEffect is what a result does to its URL.
+// urlEffect is the effect of a result on its URL.
 type urlEffect uint8
 
 // Effects on URLs.
 const (
-	failURL     urlEffect = iota // another attempt follows, if the class is retried and attempts are left; otherwise the visit failed
+	failURL     urlEffect = iota // another attempt follows if the class is retried and attempts are left; otherwise the visit fails
 	awaitParser                  // the visit ends when its page is parsed
-	endVisit                     // the visit ends well
-	excludeURL                   // for the reason of the effect
-	requeueURL                   // the request of this turn went elsewhere; the URL is still due
+	endVisit                     // the visit ends successfully
+	excludeURL                   // with the reason of the effect
+	requeueURL                   // no page was requested; the URL is still due
 )
 
-// effect is what the class of a result does to its host and its URL.
+// effect is the effect of a result's class on its host and its URL.
 type effect struct {
 	host   politeness.Kind
 	url    urlEffect
 	reason string // of excludeURL
-	quiet  bool   // it is not logged as a failed request
+	quiet  bool   // not logged as a failed request
 }
 
-// effects has the effect of each class. Exceptions for some statuses and details are in hostKind.
+// effects maps each class to its effect. hostKind has exceptions for some statuses and details.
 //
-// A ServerError is not Throttled: one 503 without Retry-After slows nothing down, otherwise a site that sometimes
-// answers with it would get one request an hour. Several in a row open the breaker.
+// A ServerError is not Throttled: one 503 without Retry-After does not slow a host down. Otherwise
+// a site that sometimes answers with 503 would get one request an hour. Several in a row open the
+// breaker.
 var effects = map[messages.Class]effect{
 	messages.OK:              {host: politeness.Good, url: awaitParser, quiet: true},
 	messages.NotModified:     {host: politeness.Good, url: endVisit, quiet: true},
@@ -59,7 +60,7 @@ var effects = map[messages.Class]effect{
 	messages.ClassCancelled:  {host: politeness.Unsent, url: requeueURL, quiet: true},
 }
 
-// hostKind is what a result says of its host.
+// hostKind returns the kind of a result for its host.
 func hostKind(res *messages.Result) politeness.Kind {
 	kind := effects[res.Class].host
 	switch {
@@ -67,7 +68,7 @@ func hostKind(res *messages.Result) politeness.Kind {
 		return politeness.Neutral
 	case res.Class == messages.ClientError && res.Status == http.StatusForbidden:
 		return politeness.Refused
-	case res.Class == messages.ServerError && res.Status > 0 && res.Status < 500: // 408 and 425 are about one request
+	case res.Class == messages.ServerError && res.Status > 0 && res.Status < 500: // 408 and 425 concern a single request
 		return politeness.Good
 	case kind == politeness.Unsent && contactedHost(res):
 		return politeness.Neutral
@@ -75,14 +76,13 @@ func hostKind(res *messages.Result) politeness.Kind {
 	return kind
 }
 
-// contactedHost reports that the host was asked for something though not for the page: for
-// the robots.txt that denies it, or for what redirected to it. It must rest after
-// that as well.
+// contactedHost reports whether the host received any request, even if not for the page: for the
+// robots.txt that denies it, or for a URL that redirected to it. The host's delay applies then too.
 func contactedHost(res *messages.Result) bool {
 	return res.IP != "" || res.BytesWire > 0 || res.Timings.FirstByte > 0
 }
 
-// outcome says what a result means for how its host is asked.
+// outcome returns the politeness outcome of a result.
 func outcome(res *messages.Result) politeness.Outcome {
 	o := politeness.Outcome{
 		Kind: hostKind(res), Took: time.Duration(res.Timings.Total), Age: time.Duration(res.Age), RetryAfter: time.Duration(res.RetryAfter),

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// maxFailed bounds the URLs of one answer: with 2 KiB each and a reason they
-	// stay below what a message may hold.
+	// maxFailed limits the URLs in one answer: with 2 KiB each and a reason they fit into a
+	// message.
 	maxFailed = 200
-	// maxScanned bounds the work of one answer to some 20 ms.
+	// maxScanned limits the work for one answer to some 20 ms.
 	maxScanned = 10_000
 )
 
-// FailedURLs answers OpFailed: the URLs are in the order of their hash, so that
-// pages that follow each other have each URL once, also if URLs fail meanwhile.
+// FailedURLs answers OpFailed. URLs are ordered by hash, so consecutive pages contain each URL
+// once, even if URLs fail meanwhile.
 func (q *Questions) FailedURLs(about frontierapi.Query) (page frontierapi.FailedPage, err error) {
 	pre := table.Name(table.Prefix(q.partition, kindFailed), about.Crawl)
 	most := maxOfPage(about, maxFailed)
@@ -29,7 +29,7 @@ func (q *Questions) FailedURLs(about frontierapi.Query) (page frontierapi.Failed
 			return false, fmt.Errorf("read store: %w", err)
 		}
 		r, err := decodeRecord(record)
-		if err != nil { // it is quarantined when it is its turn
+		if err != nil { // it is quarantined when it is loaded
 			r = &urlRecord{}
 		}
 		if class := r.failedBy(); class != "" && (about.Class == "" || about.Class == class) {
@@ -40,7 +40,7 @@ func (q *Questions) FailedURLs(about frontierapi.Query) (page frontierapi.Failed
 	return page, err
 }
 
-// maxOfPage is how many URLs an answer has at most.
+// maxOfPage returns the maximum number of URLs in an answer.
 func maxOfPage(about frontierapi.Query, most int) int {
 	if about.Top > 0 {
 		return min(most, about.Top)
@@ -48,9 +48,10 @@ func maxOfPage(about frontierapi.Query, most int) int {
 	return most
 }
 
-// scanPage calls do for URLs of a crawl by the hashes that end their keys, of those within a part of the keys that begin with pre.
-// It begins behind a hash, in hexadecimal digits, unless that is "". When do says that the answer is full, or has looked at maxScanned,
-// it returns the hash behind which the next answer begins.
+// scanPage calls do for the URLs of a crawl, by the hashes that end their keys, within the part of
+// the keys that begin with pre. It starts after the hash given in hexadecimal, unless that is "".
+// When do reports that the answer is full, or maxScanned keys were scanned, it returns the hash
+// after which the next answer begins.
 func (q *Questions) scanPage(pre, part []byte, after string, do func(hash messages.URLHash, value []byte) (full bool, err error)) (next string, err error) {
 	from := part
 	if after != "" {
@@ -81,7 +82,7 @@ func (q *Questions) scanPage(pre, part []byte, after string, do func(hash messag
 	return next, err
 }
 
-// failedBy is what the URL failed by, "" if it did not.
+// failedBy returns the class by which the URL failed, "" if it did not.
 func (r *urlRecord) failedBy() string {
 	switch {
 	case r.State != Failed:

@@ -10,8 +10,8 @@ import (
 	"seine/internal/schedule/traps"
 )
 
-// loader fills the filters from the store while the partition already works: until
-// then, each URL is looked up on the disk.
+// loader fills the filters from the store while the partition already works. Until a filter is
+// full, each URL is looked up on disk.
 type loader struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -21,12 +21,12 @@ type loader struct {
 
 type loadedCrawl struct {
 	name   string
-	of     *seen // that what is loaded belongs to: the crawl may be gone meanwhile
+	of     *seen // the filter at the start of the load; the crawl may be gone meanwhile
 	seen   *seen
 	shapes *traps.PatternCounter
 }
 
-// startLoader begins to read what the store holds now.
+// startLoader starts to read the store's current contents for all active crawls.
 func startLoader(ctx context.Context, cs *crawls) *loader {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &loader{ctx: ctx, cancel: cancel, loaded: make(chan *loadedCrawl, len(cs.active))}
@@ -38,7 +38,7 @@ func startLoader(ctx context.Context, cs *crawls) *loader {
 	return l
 }
 
-// load begins to fill the filters of some crawls with what the store holds now.
+// load starts to fill the filters of some crawls with the store's current contents.
 func (l *loader) load(cs *crawls, wanted map[string]*seen) {
 	if len(wanted) == 0 {
 		return
@@ -68,13 +68,13 @@ func (l *loader) load(cs *crawls, wanted map[string]*seen) {
 	})
 }
 
-// stop ends the loading.
+// stop cancels loading and waits for it to end.
 func (l *loader) stop() {
 	l.cancel()
 	l.done.Wait()
 }
 
-// collect puts to use what has been loaded.
+// collect applies the filters that have been loaded.
 func (l *loader) collect(cs *crawls) {
 	for {
 		select {
@@ -106,7 +106,7 @@ func readFilter(ctx context.Context, view pebble.Reader, pre []byte) (*loadedCra
 		c.seen.add(hash)
 		r, err := decodeRecord(value)
 		if err != nil {
-			return ctx.Err() == nil, nil // it is quarantined when it is its turn
+			return ctx.Err() == nil, nil // it is quarantined when it is loaded
 		}
 		if sorted, others := traps.SortQuery(r.URL); others && sorted != r.URL {
 			c.seen.add(orderMark(sorted))

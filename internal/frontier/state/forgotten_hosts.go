@@ -6,20 +6,21 @@ import (
 	"seine/internal/frontier/table"
 )
 
-// A host or domain that no crawl wants is forgotten as soon as it can be asked as one that was never asked. Until then it is
-// in an index, by that moment as politeness counts it.
+// A host or domain that no crawl wants is removed as soon as it needs no more delay than a host
+// without any requests. Until then it is in an index, by that moment in politeness time.
 
-// forgetsLater notes that a host or a domain is to be forgotten.
+// forgetsLater notes when a host or a domain is to be removed.
 func (s *schedule) forgetsLater(at, now int64) {
-	if at > s.time.pace(now) { // or it is being asked
+	if at > s.time.pace(now) { // otherwise a request is in progress
 		s.nextForget = min(s.nextForget, at)
 	}
 }
 
-// forgets reports whether hosts are to be forgotten now.
+// forgets reports whether hosts are to be removed now.
 func (s *schedule) forgets(now int64) bool { return s.nextForget < s.time.pace(now) }
 
-// forgetHosts has the end of the turn forget some hosts and domains whose time has come.
+// forgetHosts marks some hosts and domains whose time has come, so that the end of the turn removes
+// them.
 func (s *schedule) forgetHosts(now int64) error {
 	if !s.forgets(now) {
 		return nil
@@ -48,12 +49,12 @@ func (s *schedule) forget(name string, key []byte, now int64) error {
 	return nil
 }
 
-// forgettable reports whether nothing is lost with what is known of a host.
+// forgettable reports whether the state of a host can be dropped without loss.
 func (h *host) forgettable(now int64) bool {
 	return h.inFlight == 0 && h.isUnwanted() && h.polite.Forgettable(now)
 }
 
-// forgetAt is when a host is forgettable if nothing happens before, 0 if it is wanted.
+// forgetAt returns when a host becomes forgettable if nothing happens before, 0 if it is wanted.
 func (h *host) forgetAt() int64 {
 	if !h.isUnwanted() {
 		return 0
@@ -61,5 +62,6 @@ func (h *host) forgetAt() int64 {
 	return h.polite.ForgetAt()
 }
 
-// isUnwanted reports whether no crawl wants anything of a host, as its crawls were deleted, or of the hosts of a domain.
+// isUnwanted reports whether no crawl has state for a host, or for the hosts of a domain, as its
+// crawls were deleted.
 func (h *host) isUnwanted() bool { return len(h.work) == 0 && h.due == 0 && !h.lined }

@@ -14,63 +14,63 @@ import (
 	"seine/pkg/messages"
 )
 
-// host is what the frontier knows of one host, and its place in the schedule; or of a domain (domain.go). All but the last group
-// of fields is stored, so that politeness outlives the process.
+// host is the state of one host, or of a domain (domain.go), and its place in the schedule. All but
+// the last group of fields is stored, so that politeness outlives the process.
 type host struct {
 	table.Row
 	polite politeness.State
 	work   []*hostQueue
 	stats  hostStats
 	due    int64  // its entry in the due index, in the partition's time; 0 if it has none
-	ip     string // that answered last, where a crawl groups by it
-	line   string // the domain in whose line that entry is, if it is in one
-	// written is when the last removal of a crawl began that the host knows, 0 if it knows none.
+	ip     string // last address that answered, if a crawl groups by address
+	line   string // the domain in whose line that entry is, "" if in none
+	// written is when the last removal of a crawl known to the host began, 0 if none.
 	written uint64
-	lined   bool // hosts may be in its line, if it is a domain
+	lined   bool // the line of this domain may have hosts
 
 	name     string
 	inFlight int
 	last     recentResults
 	dirty    bool // differs from the store
 	ready    bool // is in the partition's ready list
-	turn     int  // which of work goes next
+	turn     int  // index into work of the next queue to serve
 
-	notBefore int64             // another host on its address goes first, in the partition's time
-	domain    *host             // nil until it is needed
-	grouped   bool              // a crawl that wants something of it groups by domain
-	shared    *politeness.Rules // then: see shared
+	notBefore int64             // another host on the same address goes first; partition time
+	domain    *host             // loaded when needed
+	grouped   bool              // an active crawl of the host groups by domain
+	shared    *politeness.Rules // rules for the domain if grouped: see shared
 	rules     *politeness.Rules
-	rulesFor  uint64 // crawls.specsGen that rules were made under
+	rulesFor  uint64 // crawls.specsGen at the time the rules were made
 	domainLine
 }
 
-// hostQueue is what one crawl wants of a host.
+// hostQueue is the state of one crawl at a host.
 type hostQueue struct {
 	crawl  string
 	queued int   // URLs in its queue
 	pages  int64 // pages fetched
-	parked bool  // is not to be asked until something changes: see park
+	parked bool  // not to be served until something changes: see park
 
 	inFlight int
-	queue    *queue        // window on the queue
-	changes  []queueChange // of the queue, in the current turn
+	queue    *queue        // window of the queue
+	changes  []queueChange // to the queue, in the current turn
 }
 
-// hostStats are the figures of a host in a summary.
+// hostStats are the statistics of a host in a summary.
 type hostStats struct {
 	Requests int64
 	Pages    int64
 	Errors   int64
 	Bytes    int64
-	Millis   int64 // of all requests together
+	Millis   int64 // total duration of all requests
 }
 
-// newHost returns what is known of a host or domain of which nothing is known.
+// newHost returns a host or domain without any state.
 func newHost(name string) *host {
 	return &host{name: name, domainLine: domainLine{first: math.MaxInt64}}
 }
 
-// of returns what a crawl wants of the host.
+// of returns a crawl's queue at the host, creating it if needed.
 func (h *host) of(crawl string) *hostQueue {
 	for _, w := range h.work {
 		if w.crawl == crawl {
@@ -82,15 +82,15 @@ func (h *host) of(crawl string) *hostQueue {
 	return w
 }
 
-// wants reports whether a crawl wants, or wanted, anything of the host.
+// wants reports whether a crawl has or had a queue at the host.
 func (h *host) wants(crawl string) bool {
 	return slices.ContainsFunc(h.work, func(w *hostQueue) bool { return w.crawl == crawl })
 }
 
-// active reports whether w counts for how the host is asked.
+// active reports whether w affects the rules of the host.
 func (w *hostQueue) active() bool { return w.queued > 0 && !w.parked || w.inFlight > 0 }
 
-// queued is how many URLs wait, over all crawls.
+// queued returns the number of waiting URLs of all crawls.
 func (h *host) queued() (n int) {
 	for _, w := range h.work {
 		n += w.queued
@@ -98,7 +98,7 @@ func (h *host) queued() (n int) {
 	return n
 }
 
-// finished records a request that ended.
+// finished records a request that has ended.
 func (h *host) finished(res *messages.Result) {
 	h.last.add(res)
 	h.stats.Requests++
@@ -115,7 +115,7 @@ func (h *host) finished(res *messages.Result) {
 // hostFormat is the first byte of an encoded host.
 const hostFormat = 1
 
-// errHost is of a record of the store.
+// errHost is returned for a host record that cannot be decoded.
 var errHost = errors.New("stored host cannot be read")
 
 // Encode encodes the host.
@@ -172,5 +172,5 @@ func decodeHost(name string, b []byte) (*host, error) {
 	return h, nil
 }
 
-// hostname is the host's name without a port, as overrides of a spec name it.
+// hostname returns the host's name without a port, as overrides of a spec name it.
 func (h *host) hostname() string { return weburl.Hostname("http://" + h.name + "/") }

@@ -12,17 +12,17 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// maxHostsScanned bounds the work of one question.
+// maxHostsScanned limits the work for one question.
 const maxHostsScanned = 100_000
 
-// maxHostWork bounds how many crawls a HostStatus names.
+// maxHostWork limits how many crawls a HostStatus names.
 const maxHostWork = 8
 
-// maxNextScanned bounds the hosts of other crawls that nextHost passes over.
+// maxNextScanned limits how many hosts of other crawls nextHost skips.
 const maxNextScanned = 100
 
-// nextHost returns the first host of the due index, of one crawl unless that is empty; nil if one is being served
-// or none has work.
+// nextHost returns the first host in the due index, of one crawl unless crawl is "". It returns nil
+// if a host is being served or none has work.
 func (q *Questions) nextHost(crawl string) (next *frontierapi.HostStatus) {
 	if len(q.schedule.ready) > 0 || len(q.urls.inFlight) > 0 {
 		return nil
@@ -42,7 +42,8 @@ func (q *Questions) nextHost(crawl string) (next *frontierapi.HostStatus) {
 	return next
 }
 
-// Slowest returns the hosts with the longest mean request, of one crawl unless that is empty.
+// Slowest returns the hosts with the longest mean request duration, of one crawl unless crawl is
+// "".
 func (q *Questions) Slowest(crawl string, top int) ([]frontierapi.HostStatus, error) {
 	var all []frontierapi.HostStatus
 	_, err := q.eachHost(crawl, maxHostsScanned, func(st *frontierapi.HostStatus) {
@@ -53,8 +54,9 @@ func (q *Questions) Slowest(crawl string, top int) ([]frontierapi.HostStatus, er
 	return frontierapi.KeepSlowest(all, top), err
 }
 
-// eachHost calls do for the first hosts in the store, those that a crawl wanted, or any crawl for "". It reports whether
-// there are more. An unreadable host is skipped here, and rebuilt when it is loaded.
+// eachHost calls do for the first most hosts in the store that a crawl wanted, or any crawl for "".
+// It reports whether there are more. An unreadable host is skipped here, and rebuilt when it is
+// loaded.
 func (q *Questions) eachHost(crawl string, most int, do func(*frontierapi.HostStatus)) (partial bool, err error) {
 	pre, scanned := table.Prefix(q.partition, kindHost), 0
 	err = q.store.scan(pre, append(bytes.Clone(pre), afterDomains), func(key, value []byte) (bool, error) {
@@ -83,7 +85,7 @@ func (q *Questions) hostStatus(name string) (frontierapi.HostStatus, error) {
 	return q.describe(h)
 }
 
-// HostDetail is the status of a host with its last answers.
+// HostDetail returns the status of a host with its last results.
 func (q *Questions) HostDetail(name string) (frontierapi.HostStatus, error) {
 	st, err := q.hostStatus(name)
 	if live := q.hosts.active[name]; err == nil && live != nil {
@@ -109,8 +111,8 @@ func (q *Questions) describe(h *host) (frontierapi.HostStatus, error) {
 		}
 	}
 	rules, err := q.hosts.rulesOf(h)
-	if err == nil && rules == nil && len(h.work) > 0 { // nothing is wanted of it now
-		r, rerr := q.crawls.specs.Rules(h.work[0].crawl, 0) // which wakes no crawl that rests
+	if err == nil && rules == nil && len(h.work) > 0 { // no active queue
+		r, rerr := q.crawls.specs.Rules(h.work[0].crawl, 0) // does not activate a dormant crawl
 		if err = rerr; err == nil {
 			rules = &r.paceOf(h.hostname()).Rules
 		}
@@ -130,7 +132,7 @@ func (q *Questions) describe(h *host) (frontierapi.HostStatus, error) {
 	return st, err
 }
 
-// parked reports whether all that is queued for a host is parked.
+// parked reports whether all queues of a host with URLs are parked.
 func parked(h *host) bool {
 	for _, w := range h.work {
 		if w.queued > 0 && !w.parked {
@@ -150,7 +152,7 @@ func (q *Questions) describeWait(st *frontierapi.HostStatus, h *host, rules *pol
 	}
 }
 
-// describeLine adds what the host's domain makes it wait for.
+// describeLine adds the delay imposed by the host's domain.
 func (q *Questions) describeLine(st *frontierapi.HostStatus, h *host, now int64) error {
 	d, err := q.hosts.domains[h.domainName()], error(nil)
 	if d == nil {
@@ -185,8 +187,7 @@ func (q *Questions) surveyHosts(crawl string, top int) (out frontierapi.Survey, 
 	return out, err
 }
 
-// worksFor reports whether a crawl has something queued or in flight there; any
-// crawl for "".
+// worksFor reports whether a crawl, or any crawl for "", has queued or in-flight URLs at the host.
 func worksFor(st *frontierapi.HostStatus, crawl string) bool {
 	if crawl == "" {
 		return len(st.Crawls) > 0
@@ -213,7 +214,6 @@ func addToSurvey(s *frontierapi.Survey, st *frontierapi.HostStatus, top int) {
 const (
 	// maxSurveyTop bounds each list of a Survey.
 	maxSurveyTop = 100
-	// maxSurveyed bounds how many hosts one partition looks at for a Survey; that
-	// takes some 50 ms.
+	// maxSurveyed limits how many hosts one partition scans for a Survey; that takes some 50 ms.
 	maxSurveyed = 20_000
 )

@@ -14,14 +14,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// hosts are the hosts and domains in memory, and those that changed in this turn.
+// hosts holds the hosts and domains in memory, and those that changed in this turn.
 type hosts struct {
 	*base
 	crawls         *crawls
 	active         map[string]*host // the active window
 	domains        map[string]*host
 	maxHosts       int
-	windows        int // queues with a window in memory
+	windows        int // number of queues with a window in memory
 	touched        []*host
 	touchedDomains []*host
 }
@@ -33,7 +33,7 @@ func newHosts(b *base, of *crawls, most int) *hosts {
 // hostOf returns the host of a URL.
 func (hs *hosts) hostOf(url string) (*host, error) { return hs.host(weburl.Host(url)) }
 
-// host returns a host or domain, from memory or from the store.
+// host returns a host or domain from memory or from the store.
 func (hs *hosts) host(name string) (*host, error) {
 	inMemory := hs.active
 	if isDomain(name) {
@@ -66,13 +66,14 @@ func (hs *hosts) readHost(name string) (*host, error) {
 		return newHost(name), nil
 	}
 	if h.lined {
-		h.first = 0 // the line is to be looked at
+		h.first = 0 // the line must be scanned
 	}
 	h.polite.Bound(hs.time.pace(hs.time.now()))
 	return h, nil
 }
 
-// rebuild rebuilds a host or domain whose record cannot be read. It rests first: the time of its last request is not known.
+// rebuild rebuilds a host or domain whose record cannot be read. Its delay applies first, as the
+// time of its last request is unknown.
 func (hs *hosts) rebuild(name string, cause error) (*host, error) {
 	hs.reportRepair(repairHost, "the record of a host or domain cannot be read; it is rebuilt", "host", name, "error", cause)
 	h := newHost(name)
@@ -119,14 +120,14 @@ func (hs *hosts) countURLs(h *host) error {
 			h.work = append(h.work, w)
 		}
 	}
-	for crawl := range hs.crawls.removals { // whether its queue is of the deleted one is not known
+	for crawl := range hs.crawls.removals { // it is unknown whether its queue belongs to the deleted crawl
 		hs.tx.DeletePrefix(hs.queuePrefix(h.name, crawl))
 		hs.audit(crawl)
 	}
 	return nil
 }
 
-// countPages counts the pages of a domain, from those of its hosts.
+// countPages counts the pages of a domain from those of its hosts.
 func (hs *hosts) countPages(d *host) error {
 	d.lined, d.first = true, 0
 	pre := table.Prefix(hs.partition, kindHost)
@@ -137,7 +138,7 @@ func (hs *hosts) countPages(d *host) error {
 		}
 		if live := hs.active[h.name]; live != nil {
 			h = live
-		} else if stored, err := decodeHost(h.name, value); err == nil { // or its pages are counted again, and that is reported
+		} else if stored, err := decodeHost(h.name, value); err == nil { // an unreadable host is rebuilt and reported when it is loaded
 			h = stored
 		}
 		for _, w := range h.work {
@@ -165,7 +166,7 @@ func (hs *hosts) forget(h *host) {
 	h.written = max(h.written, hs.crawls.lastRemoval)
 }
 
-// forgetAll is forget for all in memory.
+// forgetAll calls forget for all hosts and domains in memory.
 func (hs *hosts) forgetAll() {
 	for _, d := range hs.domains {
 		hs.forget(d)
@@ -175,7 +176,7 @@ func (hs *hosts) forgetAll() {
 	}
 }
 
-// markDirty notes that a host or domain changed.
+// markDirty notes that a host or domain has changed.
 func (hs *hosts) markDirty(h *host) {
 	touched := &hs.touched
 	if isDomain(h.name) {
@@ -187,7 +188,7 @@ func (hs *hosts) markDirty(h *host) {
 	}
 }
 
-// evict makes room in the window of hosts. It forgets domains that no host in memory belongs to.
+// evict makes room in the window of hosts. It also drops domains that no host in memory belongs to.
 func (hs *hosts) evict() {
 	if len(hs.active) < hs.maxHosts {
 		return
@@ -209,8 +210,7 @@ func (hs *hosts) evict() {
 	maps.DeleteFunc(hs.domains, func(_ string, d *host) bool { return d.refs == 0 && d.inFlight == 0 && !d.dirty })
 }
 
-// rulesOf returns how a host is to be asked: the strictest of what its crawls
-// say.
+// rulesOf returns the strictest politeness rules of the host's active crawls, nil if it has none.
 func (hs *hosts) rulesOf(h *host) (*politeness.Rules, error) {
 	if h.rules != nil && h.rulesFor == hs.crawls.specsGen {
 		return h.rules, nil
@@ -240,16 +240,15 @@ func (hs *hosts) rulesOf(h *host) (*politeness.Rules, error) {
 	return strictest, nil
 }
 
-// park takes what a crawl wants of a host out of the schedule, until unpark.
-// The crawl is paused, or has spent its budget: looking at its hosts again and
-// again would find nothing else.
+// park takes a crawl's queue at a host out of the schedule until unpark. The crawl is paused or has
+// spent its budget, so checking its hosts repeatedly would be useless.
 func (hs *hosts) park(h *host, w *hostQueue) {
 	w.parked = true
 	h.rules = nil
 	hs.markDirty(h)
 }
 
-// probe lets a host that was abandoned be asked again: a person wants it.
+// probe allows a request to an abandoned host, because a person wants it.
 func (hs *hosts) probe(name string) error {
 	h, err := hs.host(name)
 	if err != nil {
@@ -260,8 +259,8 @@ func (hs *hosts) probe(name string) error {
 	return nil
 }
 
-// relist moves a host into the line of its domain, or out of it, if its crawls
-// group in another way now.
+// relist updates a host whose crawls have changed their grouping: it enters or leaves the line of
+// its domain.
 func (hs *hosts) relist(h *host) error {
 	_, err := hs.rulesOf(h)
 	if h.due != 0 && h.grouped != (h.line != "") {
@@ -270,7 +269,8 @@ func (hs *hosts) relist(h *host) error {
 	return err
 }
 
-// pages returns the books of a crawl that its max_pages_per_host is about.
+// pages returns the queue state that counts pages for max_pages_per_host: the host's, or its
+// domain's if the crawl groups by domain.
 func (hs *hosts) pages(h *host, crawl string, rules *Rules) (*hostQueue, error) {
 	if rules.GroupBy != crawlspec.GroupByDomain {
 		return h.of(crawl), nil
@@ -282,7 +282,7 @@ func (hs *hosts) pages(h *host, crawl string, rules *Rules) (*hostQueue, error) 
 	return d.of(crawl), nil
 }
 
-// dropWindow forgets what is in memory of a queue.
+// dropWindow drops the window of a queue from memory.
 func (hs *hosts) dropWindow(w *hostQueue) {
 	if w.queue != nil {
 		w.queue = nil

@@ -5,34 +5,33 @@ import (
 	"time"
 )
 
-// IPLimiter keeps the delay between requests to one IP address, for crawls that
-// group by it, over all partitions of the process. A host has the address that
-// answered it last; its first request goes by its own delay alone. Times are those
-// of the process, as partitions have each their own.
+// IPLimiter enforces the delay between requests to one IP address for crawls that group by IP, over
+// all partitions of the process. A host's address is the one that answered last; its first request
+// is subject to its own delay only. Times are those of the process, as each partition has its own.
 type IPLimiter struct {
 	now   func() int64
 	mu    sync.Mutex
-	since int64 // what was asked before is not all known
+	since int64 // earlier requests may be unknown
 	byIP  map[string]*ipState
 }
 
-// ipState is one IP address.
+// ipState is the state of one IP address.
 type ipState struct {
 	inFlight int
-	next     int64 // no request before
-	tail     int64 // the end of the line of hosts that wait for it
+	next     int64 // earliest time of the next request
+	tail     int64 // end of the line of hosts that wait for the address
 }
 
-// maxAddresses bounds the addresses in memory.
+// maxAddresses limits the addresses in memory.
 const maxAddresses = 1 << 16
 
-// NewIPLimiter returns an empty limiter. The clock is monotonic, in nanoseconds.
+// NewIPLimiter returns a limiter that knows no addresses. now must be a monotonic clock in
+// nanoseconds.
 func NewIPLimiter(now func() int64) *IPLimiter {
 	return &IPLimiter{now: now, since: now(), byIP: make(map[string]*ipState)}
 }
 
-// arrived notes that a partition came to the process: what its hosts were asked a
-// moment before is not known.
+// arrived notes that a partition came to the process: recent requests of its hosts are unknown.
 func (a *IPLimiter) arrived() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -49,7 +48,8 @@ func (a *IPLimiter) of(ip string) *ipState {
 	return a.byIP[ip]
 }
 
-// forget drops addresses that no host waits for.
+// forget drops addresses without in-flight requests whose last delay ended a minute or more before
+// the latest one.
 func (a *IPLimiter) forget() {
 	latest := int64(0)
 	for _, ad := range a.byIP {
@@ -62,8 +62,8 @@ func (a *IPLimiter) forget() {
 	}
 }
 
-// slot returns 0 if a request may go to the address, or else how long to wait before
-// it tries again: each host that waits has another time.
+// slot returns 0 if a request may go to the address. Otherwise it returns how long to wait before
+// the next try; each waiting host gets a different time.
 func (a *IPLimiter) slot(ip string, delay time.Duration) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -76,21 +76,21 @@ func (a *IPLimiter) slot(ip string, delay time.Duration) time.Duration {
 	return time.Duration(ad.tail - now)
 }
 
-// begin notes a request to an address. Each is to be given back with end, whatever
-// becomes of it.
+// begin notes a request to an address. Each must be followed by end, whatever its outcome.
 func (a *IPLimiter) begin(ip string) { a.change(ip, func(ad *ipState) { ad.inFlight++ }) }
 
-// end gives a request back: it has ended, or is another process's now.
+// end notes that a request has ended, or belongs to another process now.
 func (a *IPLimiter) end(ip string) {
 	a.change(ip, func(ad *ipState) { ad.inFlight = max(0, ad.inFlight-1) })
 }
 
-// rest lets an address rest from now on.
+// rest delays the next request to an address, counted from now.
 func (a *IPLimiter) rest(ip string, delay time.Duration) {
 	a.change(ip, func(ad *ipState) { ad.next = max(ad.next, a.now()+int64(delay)) })
 }
 
-// change changes what is known of an address, unless it is "", as that of a host that was not resolved yet.
+// change applies do to the state of an address. It does nothing for "", the address of a host that
+// is not resolved yet.
 func (a *IPLimiter) change(ip string, do func(*ipState)) {
 	if ip == "" {
 		return

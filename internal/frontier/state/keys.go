@@ -9,39 +9,40 @@ import (
 	"seine/pkg/messages"
 )
 
-// Kinds of records, by the key that follows the partition and the kind. Where no value is named, it is empty.
+// Kinds of records, by the key that follows the partition and the kind. Kinds without a named value
+// have empty values.
 const (
 	kindPosition  = 'P' // stream → position: creation time of the stream, sequence, time of that message
-	kindCounters  = 'C' // crawl → counters, and how far its review and reseeding are: see crawlTable
-	kindURL       = 'U' // crawl, URL hash → what is known of a URL: see urlTable
-	kindHost      = 'H' // host → politeness, what each crawl wants of it, figures: see hostTable; or, with a mark, a domain
+	kindCounters  = 'C' // crawl → counters, and progress of its review and reseeding: see crawlTable
+	kindURL       = 'U' // crawl, URL hash → record of a URL: see urlTable
+	kindHost      = 'H' // host → politeness, queues of each crawl, statistics: see hostTable; or, with a mark, a domain
 	kindOpened    = 'A' // crawl, domain, host → host that the seeds opened; without a host, domain
-	kindOpening   = 'V' // crawl, domain, host → the same, just opened: the next of the URLs that wait for it
-	kindBarred    = 'B' // crawl, domain, host → host that has or had URLs that are excluded because it is not open
-	kindRun       = 'r' // crawl, run → figures of a run in this partition; of the last 100
+	kindOpening   = 'V' // crawl, domain, host → the same, just opened: the next of its excluded URLs to admit
+	kindBarred    = 'B' // crawl, domain, host → host that has or had URLs excluded because it is not open
+	kindRun       = 'r' // crawl, run → figures of a run in this partition; of the last 100 runs
 	kindLinks     = 'F' // crawl, hash of a page, part → round of the page's visit, hashes of URLs of this partition
 	kindUnchanged = 'G' // crawl, run, hash of a page → page that the run found unchanged: the next of its links
 	kindInherited = 'n' // crawl, digest → metadata that URLs inherit
-	kindRemoval   = 'W' // crawl → how far hosts and the index of times have forgotten a deleted crawl of the name; without a crawl, the last that began
-	kindSetAside  = 'J' // kind, … → value under a key of that kind that is unreadable
-	kindUnsaved   = 'M' // the last snapshot may have a crawl that was removed since
-	kindNew       = 'N' // → snapshot: the state is another store's, and behind the streams
+	kindRemoval   = 'W' // crawl → progress of removing a deleted crawl of the name from hosts and the index of times; without a crawl, the removal that began last
+	kindSetAside  = 'J' // kind, … → unreadable value of a key of that kind
+	kindUnsaved   = 'M' // the last snapshot may contain a crawl that was removed since
+	kindNew       = 'N' // → snapshot: the state comes from another store and is behind the streams
 	kindTime      = 'K' // → the partition's time at the last commit; progress with the specs
 )
 
-// Kinds of index keys. Each is derived from a record, by the Derive of its type, and has no value.
+// Kinds of index keys. Each is derived from a record by its type's Derive method, and has no value.
 const (
-	kindQueue    = 'Q' // host, crawl, priority, depth, arrival, hash: a URL in the queue of its host, in its order
+	kindQueue    = 'Q' // host, crawl, priority, depth, arrival, hash: a URL in the queue of its host, in order
 	kindRetry    = 'R' // time, crawl, hash: a URL that waits for another attempt or its next visit
 	kindInFlight = 'I' // crawl, hash: a URL whose request is in FETCH
 	kindFailed   = 'f' // crawl, hash: a URL whose last visit failed
-	kindSeed     = 'E' // crawl, hash: a URL that people fed
-	kindOrder    = 'O' // crawl, mark: a URL that is known with its parameters in some other order
+	kindSeed     = 'E' // crawl, hash: a URL that was submitted as a seed
+	kindOrder    = 'O' // crawl, mark: a URL that is known with its parameters in another order
 	kindDue      = 'T' // time, host: a host with work that is in no line; or, with a mark, a domain
 	kindLine     = 'L' // domain, time, host: a host in line for its domain
-	kindParked   = 'Z' // crawl, host: a host that is parked, as the crawl is paused or has spent its budget
+	kindParked   = 'Z' // crawl, host: a parked host, as the crawl is paused or has spent its budget
 	kindForget   = 'Y' // time, host: a host that no crawl wants; or, with a mark, a domain
-	kindAwake    = 'c' // crawl: a crawl in which something is to happen yet
+	kindAwake    = 'c' // crawl: a crawl that has not ended
 )
 
 // urlID is a URL of a crawl, as a map key.

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// maxKnown and maxKnownText bound the URLs of one answer, in number and in bytes: escaped as JSON they stay
-	// below what a message may hold.
+	// maxKnown and maxKnownText limit the URLs of one answer, in number and in bytes: escaped as
+	// JSON they fit into a message.
 	maxKnown     = 300
 	maxKnownText = 128 << 10
 )
 
-// URLsOfHost answers OpURLs: what a crawl knows of the URLs of a host, in the order of their hash, so that each is
-// told once, whatever happens between two questions. It reads the keys of the host alone, since a hash begins with
-// its host.
+// URLsOfHost answers OpURLs with the URLs of a host known to a crawl. They are ordered by hash, so
+// each is returned once, whatever happens between two questions. It reads only the keys of the
+// host, since a hash begins with its host.
 func (q *Questions) URLsOfHost(about frontierapi.Query) (page frontierapi.KnownPage, err error) {
 	pre := table.Name(table.Prefix(q.partition, kindURL), about.Crawl)
 	begin := messages.HashHost(about.Host)

@@ -2,11 +2,11 @@ package state
 
 import "strings"
 
-// leftOutMark begins the reason of a URL whose page has no record because of a condition of
-// the spec. While the URL is visited again it stays: an unchanged page is left out still.
+// leftOutMark begins the reason of a URL whose page has no record because of a condition of the
+// spec. The reason stays while the URL is visited again: an unchanged page is still left out.
 const leftOutMark = "left out: "
 
-// leftOut returns such a reason, "" if it is another.
+// leftOut returns the reason if it begins with leftOutMark, else "".
 func (r *urlRecord) leftOut() string {
 	if strings.HasPrefix(r.Reason, leftOutMark) {
 		return r.Reason

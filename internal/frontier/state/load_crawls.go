@@ -10,9 +10,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// open reads the crawls that continue, and begins the partition's time. Those that
-// have ended are not even looked at, if a build has judged them all that judges as this
-// one does.
+// open reads the crawls that have not ended, and starts the partition's time. It skips ended crawls
+// if the last evaluating build is equivalent to this one.
 func (cs *crawls) open(c *Clock) error {
 	from, found, err := cs.store.readMark(cs.partition)
 	switch {
@@ -39,7 +38,7 @@ func (cs *crawls) open(c *Clock) error {
 	return nil
 }
 
-// loadListed reads the crawls that are listed.
+// loadListed reads the listed crawls.
 func (cs *crawls) loadListed() error {
 	pre := table.Prefix(cs.partition, kindAwake)
 	err := cs.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
@@ -66,7 +65,7 @@ func (cs *crawls) loadListed() error {
 	})
 }
 
-// loadAll reads all crawls, and lists those that continue. It returns when something last
+// loadAll reads all crawls, and lists those that have not ended. It returns when something last
 // happened in any of them, Unix ms.
 func (cs *crawls) loadAll() (changed int64, err error) {
 	cs.tx.DeletePrefix(table.Prefix(cs.partition, kindAwake))
@@ -98,7 +97,7 @@ func (cs *crawls) loadAll() (changed int64, err error) {
 	return changed, nil
 }
 
-// load reads a crawl that rests, but for the filter of its URLs.
+// load reads a dormant crawl without the filter of its URLs.
 func (cs *crawls) load(name string) (*crawl, error) {
 	delete(cs.stale, name)
 	c, err := cs.readAwake(name, false)
@@ -107,8 +106,8 @@ func (cs *crawls) load(name string) (*crawl, error) {
 	return c, err
 }
 
-// readAwake reads a crawl that continues, which must be listed if it has not ended. What
-// cannot be read is made again.
+// readAwake reads an active crawl, which must be listed if it has not ended. It rebuilds unreadable
+// counters.
 func (cs *crawls) readAwake(name string, listed bool) (*crawl, error) {
 	c := newCrawl(name)
 	state, err := cs.read(name)
@@ -129,8 +128,8 @@ func (cs *crawls) readAwake(name string, listed bool) (*crawl, error) {
 	return c, err
 }
 
-// unreadableCounters rebuilds the state of a crawl whose counters cannot be read.
-// Whether it came after the last deletion of its name is seen by its visits.
+// unreadableCounters rebuilds the state of a crawl whose counters cannot be read. The rounds of its
+// URLs show whether the crawl began after the last deletion of its name.
 func (cs *crawls) unreadableCounters(name string, c *crawl, cause error) error {
 	cs.reportRepair(repairCounters, "the counters of a crawl cannot be read; they are rebuilt", "crawl", name, "error", cause)
 	c.crawlState = crawlState{}

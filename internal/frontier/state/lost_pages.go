@@ -1,11 +1,12 @@
 package state
 
-// A visit whose page has left PAGES before a parser had it is never ended by a message. The partition cannot see that alone:
-// its loop has the visits that are parsed counted at a moment, finds out that no page of before can be with a parser any more,
-// and has those that are still counted then fetched again.
+// A visit whose page has left PAGES before a parser read it never gets the message that ends it.
+// The partition cannot detect that alone. Its loop has the visits in Parsing counted, waits until
+// no parser can hold a page from before the count, and has those that are still in Parsing fetched
+// again.
 
-// CountParsing counts the visits that are parsed now, and returns their number. It leaves out crawls under review, which may be about
-// to be found.
+// CountParsing counts the visits in Parsing and returns their number. It skips crawls under review,
+// whose lost pages the review may be about to find.
 func (p *Partition) CountParsing() int64 {
 	p.urls.parsingAt = p.time.now()
 	for _, c := range p.crawls.active {
@@ -16,7 +17,7 @@ func (p *Partition) CountParsing() int64 {
 	return p.Unparsed()
 }
 
-// Unparsed returns how many of the visits of the last CountParsing are still parsed.
+// Unparsed returns how many of the visits of the last CountParsing are still in Parsing.
 func (p *Partition) Unparsed() (n int64) {
 	for _, c := range p.crawls.active {
 		n += c.unparsed
@@ -24,25 +25,27 @@ func (p *Partition) Unparsed() (n int64) {
 	return n
 }
 
-// FetchUnparsed has the visits of the last CountParsing that are still parsed fetched again: their pages are gone. A review finds
-// them.
+// FetchUnparsed refetches the visits of the last CountParsing that are still in Parsing, as their
+// pages are lost. A review finds them.
 func (p *Partition) FetchUnparsed() {
 	for _, c := range p.crawls.active {
 		if c.unparsed <= 0 {
 			continue
 		}
 		c.lostBefore = p.urls.parsingAt
-		if c.Review == nil { // or the next count finds what that has passed
+		if c.Review == nil { // otherwise the next count finds the visits that the review has passed
 			c.Review, c.dirty = &sweep{}, true
 		}
 	}
 }
 
-// maxLostPages is how many requests for a URL may end without a failure before its visit fails because its page is lost.
+// maxLostPages limits how many requests for a URL may end without a failure before its visit fails
+// because its page is lost.
 const maxLostPages = 10
 
-// fetchLost has a URL fetched again if its page is gone. That is another visit: a repeat of the first result does not count for it, and
-// an owner with an older state knows its request and its result as newer ones. Its attempts continue the count, for maxLostPages.
+// fetchLost refetches a URL whose page is lost. The refetch is another visit: a repeated first
+// result does not count for it, and an owner with an older state sees its request and result as
+// newer. Its attempts continue the count for maxLostPages.
 func (v *visits) fetchLost(r *urlRecord, id urlID, rules *Rules, now int64) error {
 	if r.Due >= v.crawls.get(id.crawl).lostBefore {
 		return nil
@@ -58,5 +61,6 @@ func (v *visits) fetchLost(r *urlRecord, id urlID, rules *Rules, now int64) erro
 	return v.admit(r, id, rules, now)
 }
 
-// forgetPage forgets what is known of the last page, which is lost: the next must be complete.
+// forgetPage clears the validators and digest of the lost page, so that the next response contains
+// the page.
 func (v *lastVisit) forgetPage() { v.ETag, v.LastModified, v.Digest = "", "", 0 }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Lost returns the requests to publish again: those without a result that are not in
-// FETCH any more, and those that were never published. InFetch returns the identity of
-// the message with a sequence in FETCH, "" if there is none.
+// Lost returns the requests to publish again: those without a result that have left FETCH, and
+// those that were never published. inFetch returns the identity of the message with a sequence in
+// FETCH, "" if there is none.
 func (rq *Requests) Lost(now int64, inFetch func(seq uint64) (string, error)) ([]*Request, error) {
 	if rq.nextInFlightDeadline > now {
 		return nil, nil
@@ -29,15 +29,15 @@ func (rq *Requests) Lost(now int64, inFetch func(seq uint64) (string, error)) ([
 	return again, nil
 }
 
-// missingGrace is how long the result of a request that has left FETCH may
-// take to arrive: the fetcher published it before.
+// missingGrace is how long the result of a request that has left FETCH may take to arrive. The
+// fetcher published the result before.
 const missingGrace = int64(5 * time.Second)
 
-// lookFor looks for a request in FETCH. While it is there, a fetcher has it or
-// will get it. One that is gone has a result on its way, or is lost.
+// lookFor checks whether a request is in FETCH. If so, a fetcher has it or will get it. Otherwise
+// its result is on its way, or the request is lost.
 func (rq *Requests) lookFor(req *Request, now int64, inFetch func(seq uint64) (string, error)) error {
 	req.deadline = now + inFlightTimeout
-	if req.FetchSeq == 0 { // not published yet, or that is what was lost
+	if req.FetchSeq == 0 { // not published yet, or the sequence was lost
 		return nil
 	}
 	wire, err := rq.Message(req)

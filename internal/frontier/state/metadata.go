@@ -10,13 +10,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// Metadata of a seed is part of its record. What many URLs inherit is stored once for each crawl, and
-// the record of each of them has its digest.
+// Metadata of a seed is part of its record. Inherited metadata is stored once for each crawl, and
+// the records of its URLs hold its digest.
 //
-// A URL has the metadata that it was submitted with; else that of the last redirect to it; else, if it was
-// found on a page of which metadata is inherited, that. A later discovery changes nothing.
+// A URL has the metadata that it was submitted with. Otherwise it has the metadata of the last
+// redirect to it, or else inheritable metadata of the page on which it was first found. A later
+// discovery changes nothing.
 
-// origin says how a URL came by its metadata.
+// origin is how a URL got its metadata.
 type origin byte
 
 const (
@@ -25,15 +26,14 @@ const (
 	inherited                    // from the page that it was first found on
 )
 
-// metadata is that of a URL as it is stored.
+// metadata is the stored metadata of a URL.
 type metadata struct {
 	origin  origin
 	inherit bool
-	// rev is the revision of the spec that it came with: a list of seeds that an
-	// earlier spec had, and that comes late, replaces nothing.
+	// rev is the revision of the spec that the metadata came with. A late list of seeds from an
+	// earlier spec replaces nothing.
 	rev uint64
-	// text is the metadata as JSON, or of what is inherited, which is stored elsewhere,
-	// its digest.
+	// text is the metadata as JSON, or the digest of inherited metadata, which is stored elsewhere.
 	text []byte
 }
 
@@ -42,7 +42,7 @@ func (m *metadata) append(b []byte) []byte {
 	return append(binary.AppendUvarint(b, m.rev), m.text...)
 }
 
-// metadata reads what append wrote, as a text.
+// metadata decodes the output of append, stored as a text.
 func (d *decoder) metadata() *metadata {
 	in := decoder{b: []byte(d.text())}
 	m := &metadata{origin: origin(in.byte()), inherit: in.bool(), rev: in.uint()}
@@ -53,7 +53,7 @@ func (d *decoder) metadata() *metadata {
 	return m
 }
 
-// textDigest tells texts apart that are inherited.
+// textDigest identifies inherited metadata.
 type textDigest [16]byte
 
 func digestOfText(text []byte) (d textDigest) {
@@ -66,8 +66,8 @@ func (us *urls) inheritedKey(crawl string, digest []byte) []byte {
 	return append(table.Name(table.Prefix(us.partition, kindInherited), crawl), digest...)
 }
 
-// applyMetadata stores what a message says of the metadata of a URL, which was known before
-// or not.
+// applyMetadata stores the metadata that a message has for a URL. known reports whether the URL was
+// known before.
 func (us *urls) applyMetadata(m *messages.Candidates, c *messages.Candidate, r *urlRecord, id urlID, known bool) error {
 	switch {
 	case m.Source == messages.SourceSeed:
@@ -83,8 +83,8 @@ func (us *urls) applyMetadata(m *messages.Candidates, c *messages.Candidate, r *
 	return nil
 }
 
-// feedMetadata takes the metadata of a seed. A seed of a spec has what the spec says, and
-// nothing else; one that is submitted otherwise, without metadata, keeps what it has.
+// feedMetadata applies the metadata of a seed. A seed listed in a spec gets exactly the spec's
+// metadata. A seed submitted otherwise without metadata keeps its own.
 func (us *urls) feedMetadata(m *messages.Candidates, c *messages.Candidate, r *urlRecord, id urlID) {
 	listed, had := m.SeedList != 0, r.Metadata
 	switch {
@@ -101,7 +101,7 @@ func (us *urls) setMetadata(r *urlRecord, id urlID, m *metadata) {
 	us.tx.save(id, r)
 }
 
-// inheritMetadata takes that of the page on which a URL was found first.
+// inheritMetadata stores the metadata of the page on which a URL was found first.
 func (us *urls) inheritMetadata(m *messages.Candidates, r *urlRecord, id urlID) error {
 	text := m.Metadata.AppendJSON(nil)
 	digest := digestOfText(text)
@@ -117,8 +117,8 @@ func (us *urls) inheritMetadata(m *messages.Candidates, r *urlRecord, id urlID) 
 	return nil
 }
 
-// metadataOf returns the metadata of a URL, nil if it has none, and whether it is
-// inherited. What is unreadable is quarantined, if it is inherited, and the URL has none then.
+// metadataOf returns the metadata of a URL, nil if it has none, and whether links inherit it.
+// Unreadable metadata is removed from the URL, and quarantined if it is inherited.
 func (us *urls) metadataOf(r *urlRecord, id urlID) (all messages.Metadata, inherit bool, err error) {
 	m := r.Metadata
 	if m == nil {

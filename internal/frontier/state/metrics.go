@@ -9,7 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Figures of the state. No label is a host or a URL.
+// Metrics of the state. No label is a host or a URL.
 var (
 	candidatesTotal = newCandidateCounters()
 	bloomFalseTotal = promauto.NewCounter(prometheus.CounterOpts{
@@ -32,7 +32,7 @@ var (
 	}, func() float64 { return float64(FilterBytes()) })
 )
 
-// recordCounters count by kind of record: a spec names those, so their number is bounded.
+// recordCounters count records by kind. Specs name the kinds, so their number is limited.
 type recordCounters struct {
 	*prometheus.CounterVec
 	mu    sync.Mutex

@@ -9,15 +9,15 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// opening is a root whose URLs are being taken back.
+// opening is a root whose excluded URLs are being admitted.
 type opening struct {
 	root
 	key  []byte // of the root
-	from []byte // of what is below it, this and what follows is left
+	from []byte // the next key below the root to process
 }
 
-// admitOpened takes back a part of the URLs that were excluded because their
-// hosts were not open, and are now. It notes how far it came in the same turn.
+// admitOpened admits some URLs that were excluded because their hosts were not open, and are open
+// now. It stores its progress in the same turn.
 func (d *discovery) admitOpened(name string, c *crawl, rules *Rules, now int64) error {
 	pre := table.Name(table.Prefix(d.partition, kindOpening), name)
 	hosts := false
@@ -33,7 +33,8 @@ func (d *discovery) admitOpened(name string, c *crawl, rules *Rules, now int64) 
 	return err
 }
 
-// openHosts opens at most so many hosts of a domain, and returns how many; as many as that if some may be left.
+// openHosts opens at most so many hosts of a domain. It returns the number, which equals most if
+// some may be left.
 func (d *discovery) openHosts(name string, o *opening, most int) (n int, err error) {
 	pre := o.append(table.Name(table.Prefix(d.partition, kindBarred), name))
 	return d.proceed(pre, o, most, func(key, _ []byte) {
@@ -42,8 +43,8 @@ func (d *discovery) openHosts(name string, o *opening, most int) (n int, err err
 	})
 }
 
-// admitHost takes back URLs of a host. It looks at at most so many, and returns at how many; as many as that if some may
-// be left.
+// admitHost admits URLs of a host. It checks at most so many and returns the number, which equals
+// most if some may be left.
 func (d *discovery) admitHost(name string, o *opening, most int, rules *Rules, now int64) (n int, err error) {
 	begin := messages.HashHost(o.host)
 	pre := append(table.Name(table.Prefix(d.partition, kindURL), name), begin[:]...)
@@ -63,7 +64,8 @@ func (d *discovery) admitHost(name string, o *opening, most int, rules *Rules, n
 	return n, err
 }
 
-// proceed calls do for up to most keys, from where the opening of a root stopped, and stores where it stops now.
+// proceed calls do for up to most keys, from where the opening of a root stopped, and stores where
+// it stops now.
 func (d *discovery) proceed(pre []byte, o *opening, most int, do func(key, value []byte)) (n int, err error) {
 	err = d.store.scan(pre, append(bytes.Clone(pre), o.from...), func(key, value []byte) (bool, error) {
 		n++
@@ -94,7 +96,7 @@ func (d *discovery) unbar(id urlID, rules *Rules, now int64) error {
 // barred reports whether a URL is excluded because its host is not open.
 func (r *urlRecord) barred() bool { return r.State == Excluded && r.Reason == frontierapi.ReasonScope }
 
-// noteBarred has a URL found when its host is opened.
+// noteBarred records the host of a barred URL, so that the URL is found when its host is opened.
 func (us *urls) noteBarred(c *crawl, crawl, url string) {
 	host := weburl.Host(url)
 	if !c.barred[host] {

@@ -8,9 +8,10 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// pacer counts and spaces out requests to a host, to its registrable domain and to its address. It keeps all three for
-// every request, whatever the crawl groups by, so that a crawl may change group_by at any time. schedule knows from the
-// state of the host and of the domain when the next request is due; wait adds the address.
+// pacer counts and delays requests to a host, to its registrable domain and to its address. It
+// tracks all three for every request, whatever the crawl groups by, so that a crawl may change
+// group_by at any time. schedule computes the next request from the state of the host and the
+// domain; wait adds the address.
 type pacer struct {
 	*base
 	hosts     *hosts
@@ -18,7 +19,7 @@ type pacer struct {
 	delays    hostDelays
 }
 
-// add counts a request as in progress.
+// add counts a request as in flight.
 func (p *pacer) add(req *Request) error {
 	d, err := p.hosts.domainOf(req.host)
 	if err != nil {
@@ -35,7 +36,7 @@ func (p *pacer) add(req *Request) error {
 	return nil
 }
 
-// remove counts a request as in progress no more.
+// remove counts a request as no longer in flight.
 func (p *pacer) remove(req *Request) {
 	req.host.inFlight--
 	req.host.of(req.id.crawl).inFlight--
@@ -44,11 +45,11 @@ func (p *pacer) remove(req *Request) {
 	d := req.host.domain
 	d.inFlight--
 	d.of(req.id.crawl).inFlight--
-	d.rules = nil // whose turn it is now is to be found out
+	d.rules = nil // the next host in line is determined again
 	p.hosts.markDirty(d)
 }
 
-// begin notes that a request goes to a host now.
+// begin notes that a request to a host begins now.
 func (p *pacer) begin(h *host, now int64) {
 	if rules, err := p.hosts.rulesOf(h); err == nil && rules != nil {
 		p.delays.asked(h.polite.Delay(rules), now)
@@ -58,7 +59,7 @@ func (p *pacer) begin(h *host, now int64) {
 	p.hosts.markDirty(h)
 }
 
-// end applies the outcome of a request to an address of a host, and reports what it changes for the host.
+// end applies the outcome of a request to an address of a host, and returns the event for the host.
 func (p *pacer) end(h *host, ip string, id urlID, attempt int, out politeness.Outcome, rules *politeness.Rules, now int64) (politeness.Event, error) {
 	d, err := p.hosts.domainOf(h)
 	if err != nil {
@@ -66,7 +67,7 @@ func (p *pacer) end(h *host, ip string, id urlID, attempt int, out politeness.Ou
 	}
 	seed := binary.BigEndian.Uint64(id.hash[4:12]) ^ uint64(attempt)
 	event := h.polite.End(rules, p.time.pace(now), out, seed)
-	out.CrawlDelay = nil // of this host alone
+	out.CrawlDelay = nil // applies to this host only
 	d.polite.End(shared(rules), p.time.pace(now), out, seed)
 	p.addresses.rest(ip, h.polite.Delay(rules))
 	p.hosts.markDirty(h)
@@ -74,8 +75,8 @@ func (p *pacer) end(h *host, ip string, id urlID, attempt int, out politeness.Ou
 	return event, nil
 }
 
-// abandon spaces out what follows a request whose end no message will report: it may be in progress for as long as a
-// request may take.
+// abandon delays the requests that follow one whose end no message will report. It may be in flight
+// for as long as a request may take.
 func (p *pacer) abandon(h *host, ip string, id urlID, attempt int, rules *Rules, now int64) error {
 	strict, err := p.hosts.rulesOf(h)
 	if err != nil {
@@ -90,7 +91,7 @@ func (p *pacer) abandon(h *host, ip string, id urlID, attempt int, rules *Rules,
 	return err
 }
 
-// wait is how long a request that is due must still wait for its address, 0 if it may go.
+// wait returns how long a due request must still wait for its address, 0 if it may be sent.
 func (p *pacer) wait(h *host, rules *Rules) time.Duration {
 	if rules.GroupBy != crawlspec.GroupByIP || h.ip == "" {
 		return 0

@@ -8,11 +8,11 @@ import (
 	"seine/pkg/messages"
 )
 
-// Partition is the state of one partition and what may happen to it. It knows no
-// NATS: a partition loop connects it, or a test does. Its methods change the
-// current turn; Commit ends it. What they call now is its own time: see partitionTime.
+// Partition is the state of one partition with all its operations. It does not use NATS: a
+// partition loop, or a test, connects it. Its methods change the current turn, which Commit ends.
+// Parameters named now are in the partition's own time: see partitionTime.
 //
-// It consists of parts. Each uses those above it, and none below it.
+// It consists of parts. Each uses only those above it.
 type Partition struct {
 	*core
 	visits     *visits
@@ -26,7 +26,7 @@ type Partition struct {
 	Questions  *Questions
 }
 
-// core is what all other parts of a partition build on: what it knows, in memory and in its store.
+// core is what all other parts of a partition build on: its state in memory and in the store.
 type core struct {
 	*base
 	crawls   *crawls
@@ -38,25 +38,25 @@ type core struct {
 	scope    *scope
 }
 
-// Options are what a partition is opened with.
+// Options configure a partition.
 type Options struct {
 	Partition int
-	// Partitions is how many there are, 0 is one.
+	// Partitions is the total number of partitions; 0 means 1.
 	Partitions int
 	Epoch      uint64        // of the lease
-	Era        func() uint64 // of the cluster: see messages.KeyEra; nil is 0
+	Era        func() uint64 // era of the cluster: see messages.KeyEra; nil means 0
 	Clock      *Clock
 	Specs      SpecSource
-	MaxHosts   int   // in memory
-	Recent     int64 // bytes for URLs seen recently
-	Offline    bool  // questions are answered, and nothing is begun
+	MaxHosts   int   // maximum in memory
+	Recent     int64 // bytes for recently seen URLs
+	Offline    bool  // answer questions but start no scheduled runs
 	Replaying  bool  // the state is behind the streams, until Resume
 	Addresses  *IPLimiter
 	Log        *slog.Logger
 }
 
-// Open reads what must be in memory of a partition. The filters of known
-// URLs are filled while it already works.
+// Open loads the parts of a partition that must be in memory. The filters of known URLs are filled
+// while it already works.
 func Open(ctx context.Context, store *Store, o Options) (*Partition, error) {
 	p := newPartition(store, o)
 	o.Addresses.arrived()
@@ -71,7 +71,7 @@ func Open(ctx context.Context, store *Store, o Options) (*Partition, error) {
 	return p, nil
 }
 
-// newPartition connects the parts of a partition, each with those that it uses.
+// newPartition connects the parts of a partition, each with the parts that it uses.
 func newPartition(store *Store, o Options) *Partition {
 	b := &base{
 		store: store, tx: newTx(store, o.Partition), partition: o.Partition, partitions: max(1, o.Partitions), epoch: o.Epoch, era: o.Era, log: o.Log, offline: o.Offline,
@@ -102,7 +102,7 @@ func newCore(b *base, o *Options) *core {
 	return t
 }
 
-// Close gives back what the partition shares with others; what was not committed is lost.
+// Close releases the resources that the partition shares with others. Uncommitted changes are lost.
 func (p *Partition) Close() {
 	p.crawls.loader.stop()
 	p.release()
@@ -111,7 +111,7 @@ func (p *Partition) Close() {
 	}
 }
 
-// release gives back what others share.
+// release releases shared resources.
 func (p *Partition) release() {
 	p.tx.Close()
 	for _, req := range p.urls.inFlight {
@@ -119,16 +119,17 @@ func (p *Partition) release() {
 	}
 }
 
-// TurnBytes is how much of messages one turn applies, about.
+// TurnBytes is the approximate size of the messages that one turn applies.
 const TurnBytes = 512 << 10
 
-// Now is the partition's time, Unix ns: see partitionTime.
+// Now returns the partition's time, Unix ns: see partitionTime.
 func (p *Partition) Now() int64 { return p.time.now() }
 
-// Positions are up to where the streams are applied. The caller must not change them.
+// Positions returns the positions up to which the streams are applied. The caller must not change
+// them.
 func (p *Partition) Positions() map[string]messages.Position { return p.positions }
 
-// HasDue reports whether a host may be asked now.
+// HasDue reports whether a host may be due now.
 func (p *Partition) HasDue(now int64) bool {
 	return len(p.schedule.ready) > 0 || p.schedule.nextDue <= now
 }
@@ -136,8 +137,8 @@ func (p *Partition) HasDue(now int64) bool {
 // Replaying reports whether the state is behind the streams, until Resume.
 func (p *Partition) Replaying() bool { return p.replaying }
 
-// ApplyCandidates applies a message of URLS: new URLs are queued or excluded, and
-// the visit that it ends is ended. It returns the invalid URLs. Call Removals.Begin before.
+// ApplyCandidates applies a message of URLS: it queues or excludes new URLs, and ends the visit
+// that the message ends. It returns the invalid URLs. Call Removals.Begin before.
 func (p *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now int64) (bad []messages.BadURL, err error) {
 	rules, err := p.crawls.admits(m.Crawl, m.Rev)
 	if err != nil || rules == nil {
@@ -146,9 +147,9 @@ func (p *Partition) ApplyCandidates(m *messages.Candidates, partitions int, now 
 	return p.discovery.take(m, rules, partitions, now)
 }
 
-// ApplyResult applies a message of RESULTS. One for a visit that is not in progress
-// is a repeat, and changes nothing, unless this state is older than the
-// request: see adopt. Removals.Begin comes first.
+// ApplyResult applies a message of RESULTS. A result for a visit that is not in progress is a
+// repeat and changes nothing, unless this state is older than the request: see adopt. Call
+// Removals.Begin before.
 func (p *Partition) ApplyResult(res *messages.Result, now int64) error {
 	rules, err := p.crawls.admits(res.Crawl, res.Rev)
 	if err != nil || rules == nil {

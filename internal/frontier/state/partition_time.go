@@ -11,45 +11,43 @@ import (
 	"seine/internal/schedule/politeness"
 )
 
-// partitionTime is the time of a partition. What is due is stored in it, and it moves
-// with the state, from owner to owner: each continues where the last one's mark is.
-// So it never goes back, whatever their clocks say, and nothing waits for the
-// difference between two clocks, or between what one said before and after it was
-// set.
+// partitionTime is the time of a partition. Due times are stored in it, and it moves with the state
+// from owner to owner: each continues from the last owner's mark. So it never goes back, whatever
+// the owners' clocks say. Nothing waits for the difference between two clocks, or for a clock that
+// was set.
 //
-// How much time passed while the partition had no owner is certain only if both clocks
-// are the same monotonic one: that of a machine since its start. Otherwise
-// it is as much as the time of day has advanced, which may be wrong, so it counts
-// for visits that are planned, but not for the rests of hosts: those go by the pace,
-// which is behind by all that was not certain. An owner on another machine counts
-// the whole rest of a host again, from where its predecessor left it.
+// The time that passed without an owner is certain only if both owners read the same monotonic
+// clock: that of a machine since its start. Otherwise it is the advance of the time of day, which
+// may be wrong. It then counts for planned visits, but not for the delays of hosts. Those use the
+// pace, which lags by all uncertain time. So an owner on another machine waits the whole remaining
+// delay of a host, from where its predecessor left it.
 //
-// Times in it are nanoseconds; the first owner begins it with the time of day.
+// Times are nanoseconds; the first owner starts with the time of day.
 type partitionTime struct {
 	clock  *Clock
-	ahead  int64 // of the clock
+	ahead  int64 // offset from the clock
 	unsure int64 // time that may not have passed
 	marked int64 // when the last mark was made
 }
 
-// mark is where a partition's time had come to, as it is stored.
+// mark is the stored end of a partition's time.
 type mark struct {
 	Now    int64        `json:"now"`
 	Unsure int64        `json:"unsure,omitempty"`
-	Wall   int64        `json:"wall"`            // what the owner took for the time of day, Unix ns
-	Uptime int64        `json:"uptime"`          // ns, by the clock with the name
+	Wall   int64        `json:"wall"`            // the owner's time of day, Unix ns
+	Uptime int64        `json:"uptime"`          // ns, by the named clock
 	Clock  string       `json:"clock,omitempty"` // "" if no other process can read it
 	Judged specProgress `json:"judged,omitzero"`
 }
 
 const (
-	// markEvery is how often the time is stored while nothing else is: so much more
-	// a host may rest when its partition moves to another machine.
+	// markEvery is how often the time is stored when nothing else changes. A host may wait that
+	// much longer when its partition moves to another machine.
 	markEvery = int64(time.Minute)
-	// judgedEvery is how often it is while specs become known: the next start then need
-	// not look at them again.
+	// judgedEvery is how often the time is stored while specs become known, so that the next start
+	// need not check them again.
 	judgedEvery = int64(time.Second)
-	// maxAway bounds what the time of day is believed to have advanced.
+	// maxAway limits the believed advance of the time of day.
 	maxAway = int64(366 * 24 * time.Hour)
 )
 
@@ -67,24 +65,24 @@ func startPartitionTime(c *Clock, from mark) *partitionTime {
 	return t
 }
 
-// now is the partition's time.
+// now returns the partition's time.
 func (t *partitionTime) now() int64 { return t.clock.Now() + t.ahead }
 
-// pace is a moment as politeness counts it.
+// pace converts a time to politeness time.
 func (t *partitionTime) pace(now int64) int64 { return now - t.unsure }
 
-// earliest is when a host, or a domain, may be asked next.
+// earliest returns when a host, or a domain, may be sent the next request.
 func (t *partitionTime) earliest(s *politeness.State, r *politeness.Rules, now int64) int64 {
 	at := s.Earliest(t.byDay(r), t.pace(now))
 	return min(at, math.MaxInt64-t.unsure) + t.unsure
 }
 
-// phase is why it waits until then.
+// phase returns the reason for that wait.
 func (t *partitionTime) phase(s *politeness.State, r *politeness.Rules, now int64) politeness.Phase {
 	return s.Phase(t.byDay(r), t.pace(now))
 }
 
-// byDay are rules whose hours go by the time of day.
+// byDay returns rules whose hours follow the time of day.
 func (t *partitionTime) byDay(r *politeness.Rules) *politeness.Rules {
 	ahead := time.Duration(t.unsure - t.ahead)
 	if r.Ahead == ahead || r.Hours == (politeness.Hours{}) {
@@ -95,10 +93,10 @@ func (t *partitionTime) byDay(r *politeness.Rules) *politeness.Rules {
 	return &own
 }
 
-// wall is the time of day at a moment, Unix ns, as far as this process knows it.
+// wall returns the time of day for a partition time, Unix ns, as far as this process knows it.
 func (t *partitionTime) wall(now int64) int64 { return now - t.ahead }
 
-// at is when it is a time of day.
+// at returns the partition time for a time of day.
 func (t *partitionTime) at(wall int64) int64 {
 	if wall > math.MaxInt64-max(t.ahead, 0) {
 		return math.MaxInt64
@@ -106,10 +104,10 @@ func (t *partitionTime) at(wall int64) int64 {
 	return wall + t.ahead
 }
 
-// wallMS is that in milliseconds, for people.
+// wallMS returns the time of day in milliseconds, for display.
 func (t *partitionTime) wallMS(now int64) int64 { return t.wall(now) / 1e6 }
 
-// mark describes the present moment, for the next owner.
+// mark describes the current time for the next owner.
 func (t *partitionTime) mark() mark {
 	up := t.clock.uptime()
 	wall := t.clock.at(up)
@@ -117,10 +115,10 @@ func (t *partitionTime) mark() mark {
 	return mark{Now: t.marked, Unsure: t.unsure, Wall: wall, Uptime: int64(up), Clock: t.clock.name}
 }
 
-// errMark is of a partition's time in the store.
+// errMark is returned for a stored time that cannot be decoded.
 var errMark = errors.New("stored time cannot be read")
 
-// readMark reads where the time of a partition had come to.
+// readMark reads the stored time of a partition.
 func (s *Store) readMark(p int) (m mark, found bool, err error) {
 	value, err := s.get(table.Prefix(p, kindTime))
 	if err != nil || value == nil {
@@ -132,25 +130,24 @@ func (s *Store) readMark(p int) (m mark, found bool, err error) {
 	return m, true, nil
 }
 
-// markOf is that of a state without one, in which something last happened at a time of
-// day, Unix ms; 0 if nothing did.
+// markOf returns a mark for a state without one. changed is the time of day of its last change,
+// Unix ms, 0 if none.
 func markOf(changed int64, c *Clock) mark {
 	if changed == 0 {
 		now := c.Now()
 		return mark{Now: now, Wall: now}
 	}
-	last := (changed + 1) * 1e6 // it was cut to whole milliseconds
+	last := (changed + 1) * 1e6 // it was truncated to milliseconds
 	return mark{Now: last, Wall: last}
 }
 
-// markDue reports whether the mark is to be stored though nothing has changed.
+// markDue reports whether the mark must be stored though nothing else has changed.
 func (p *Partition) markDue() bool {
 	since := p.time.now() - p.time.marked
 	return p.crawls.holdsCrawls && (since >= markEvery || p.crawls.progress != p.crawls.storedProgress && since >= judgedEvery)
 }
 
-// storeTime stores the mark with a turn that changes something, and now and then
-// with one that changes nothing.
+// storeTime stores the mark with a turn that changes something, or when markDue says so.
 func (p *Partition) storeTime() {
 	if p.tx.Empty() && !p.markDue() {
 		return

@@ -6,8 +6,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// positions are how far the streams are applied in a partition. Bad is called for
-// what cannot be read.
+// positions returns the applied positions of the streams in a partition. It calls bad for
+// unreadable ones.
 func (s *Store) positions(of int, bad func(stream string, err error)) (map[string]messages.Position, error) {
 	all := make(map[string]messages.Position)
 	pre := table.Prefix(of, kindPosition)

@@ -11,13 +11,13 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Questions answer what package frontierapi asks of a partition, between turns.
+// Questions answers the queries of package frontierapi between turns.
 type Questions struct {
 	*core
 	requests *Requests
 }
 
-// maxAwakeBytes bounds the names in an answer.
+// maxAwakeBytes limits the names in an answer.
 const maxAwakeBytes = 512 << 10
 
 // Status answers OpStatus.
@@ -26,7 +26,7 @@ func (q *Questions) Status(about frontierapi.Query) (frontierapi.PartitionStatus
 	if err == nil && about.Due {
 		st.Due, err = q.schedule.hasDueHost(about.Crawl, q.time.now())
 	}
-	forgotten := st.Removing && st.Counters.Started == 0 // what is stored is of the deleted crawl
+	forgotten := st.Removing && st.Counters.Started == 0 // the stored state belongs to the deleted crawl
 	if err == nil && about.Examples && !forgotten {
 		var state crawlState
 		state, err = q.crawls.stateOf(about.Crawl)
@@ -68,7 +68,7 @@ func (q *Questions) status(crawl string) (frontierapi.PartitionStatus, error) {
 	} else {
 		st.Reviewing = q.crawls.stale[crawl]
 	}
-	st.Reviewing = st.Reviewing || q.crawls.hasNews() || q.suspectAll || q.suspects[crawl] // what comes of that is not known yet
+	st.Reviewing = st.Reviewing || q.crawls.hasNews() || q.suspectAll || q.suspects[crawl] // the outcome is not known yet
 	if d := q.crawls.specs.Deletion(crawl); d != nil {
 		old := state.known() && state.Since < d.Rev
 		if old {
@@ -79,7 +79,7 @@ func (q *Questions) status(crawl string) (frontierapi.PartitionStatus, error) {
 	return st, nil
 }
 
-// awake are the crawls in which something is to happen, as many as an answer holds.
+// awake returns the crawls with work left, as many as fit into an answer.
 func (q *Questions) awake() *frontierapi.AwakeCrawls {
 	names := slices.Collect(maps.Keys(q.crawls.removals))
 	for name, c := range q.crawls.active {
@@ -99,9 +99,9 @@ func (q *Questions) awake() *frontierapi.AwakeCrawls {
 	return all
 }
 
-// Explain answers OpExplain: what became of a URL, and how it would be judged now.
+// Explain answers OpExplain: what happened to a URL, and how the current rules would decide.
 func (q *Questions) Explain(crawl, url string) (frontierapi.Explanation, error) {
-	rules, err := q.crawls.specs.Rules(crawl, 0) // which wakes no crawl that rests
+	rules, err := q.crawls.specs.Rules(crawl, 0) // does not activate a dormant crawl
 	if err != nil {
 		return frontierapi.Explanation{URL: url}, err
 	}
@@ -144,7 +144,7 @@ func (q *Questions) Explain(crawl, url string) (frontierapi.Explanation, error) 
 	return e, err
 }
 
-// ruleDecision judges a URL by the spec as it is now; r is nil for one that is not known.
+// ruleDecision evaluates a URL by the current spec; r is nil for an unknown URL.
 func (q *Questions) ruleDecision(crawl string, r *urlRecord, url string, rules *Rules) (frontierapi.Verdict, error) {
 	state, err := q.crawls.stateOf(crawl)
 	if err != nil {

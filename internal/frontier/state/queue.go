@@ -9,7 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// queues are the URLs that wait for their hosts.
+// queues manages the URLs that wait for their hosts.
 type queues struct {
 	*base
 	hosts         *hosts
@@ -17,8 +17,7 @@ type queues struct {
 	changedInTurn []*hostQueue
 }
 
-// queueKey is the part of a queue key after host and crawl: its order, and which
-// URL it is.
+// queueKey is the part of a queue key after host and crawl: the order, and the URL's hash.
 type queueKey [1 + 2 + 8 + 16]byte
 
 func newQueueKey(r *urlRecord, hash messages.URLHash) (pl queueKey) {
@@ -31,25 +30,22 @@ func newQueueKey(r *urlRecord, hash messages.URLHash) (pl queueKey) {
 
 func (pl queueKey) hash() messages.URLHash { return messages.URLHash(pl[11:]) }
 
-// queue is a window on the head of a host's queue, which is on the disk. It
-// spares the store the search for the first entry behind those deleted before
-// it, which is what makes a queue in an LSM tree slow.
+// queue is a window on the head of a host's queue, which is on disk. It avoids searching the store
+// for the first entry after deleted ones, which is what makes a queue in an LSM tree slow.
 type queue struct {
-	window []queueKey // ascending; the next to go first
+	window []queueKey // ascending; the first is next
 	more   bool       // the store may have entries after passed
-	passed queueKey   // while more: all up to here is in the window, or gone
+	passed queueKey   // while more: all entries up to here are in the window or deleted
 }
 
-// queueChange is an entry that was stored or deleted in the current turn: the store does
-// not show that yet.
+// queueChange is an entry stored or deleted in the current turn, which the store does not show yet.
 type queueChange struct {
 	key   queueKey
 	added bool
 }
 
-// Entries of a host's queue in memory, 27 bytes each: while the host is being
-// served, one search of the store for as many dispatches; and while it waits
-// for its turn, enough for a small site.
+// Entries of a host's queue in memory, 27 bytes each. A served host needs one search of the store
+// for so many dispatches. For a waiting host, the window suffices for a small site.
 const (
 	queueWindow  = 32
 	waitingQueue = 8
@@ -57,8 +53,7 @@ const (
 
 func compareQueueKeys(a, b queueKey) int { return bytes.Compare(a[:], b[:]) }
 
-// add records an entry that is being stored; limit is how many the window
-// may hold.
+// add records a newly stored entry; limit is the size of the window.
 func (q *queue) add(pl queueKey, limit int) {
 	if q.more && compareQueueKeys(pl, q.passed) > 0 {
 		return
@@ -74,28 +69,28 @@ func (q *queue) add(pl queueKey, limit int) {
 	}
 }
 
-// remove forgets an entry that is being deleted.
+// remove removes a deleted entry from the window.
 func (q *queue) remove(pl queueKey) {
 	if i, ok := slices.BinarySearchFunc(q.window, pl, compareQueueKeys); ok {
 		q.window = slices.Delete(q.window, i, i+1)
 	}
 }
 
-// queueOf returns the window on the host's queue of a crawl.
+// queueOf returns the window of a crawl's queue at a host.
 func (qs *queues) queueOf(w *hostQueue) *queue {
 	if w.queue == nil {
-		// What the store has is unknown until fill looks.
+		// fill finds out what the store has.
 		w.queue = &queue{more: w.queued > 0}
 		qs.hosts.windows++
 	}
 	return w.queue
 }
 
-// head returns the first URL that a crawl has in a host's queue, nil if there is none.
+// head returns the first URL in a crawl's queue at a host, nil if there is none.
 //
 // The queue is ordered by priority, then by depth, then by arrival, the lowest number of each first
-// (newQueueKey); arrival is the order in which the partition has found the URLs. This is the
-// order within one crawl and one host only: Dispatcher.Next has the hosts take turns, and nextOfHost the
+// (newQueueKey). arrival is the order in which the partition found the URLs. This order applies
+// within one crawl and one host only: Dispatcher.Next has the hosts take turns, and nextOfHost the
 // crawls of a host.
 func (qs *queues) head(h *host, w *hostQueue) (*urlRecord, urlID, error) {
 	for range maxDiscard {
@@ -121,7 +116,7 @@ func (qs *queues) head(h *host, w *hostQueue) (*urlRecord, urlID, error) {
 	return nil, urlID{}, nil
 }
 
-// discard empties the queue of a crawl for a host, some URLs in each call.
+// discard removes up to maxDiscard URLs from the queue of a crawl at a host and calls end for each.
 func (qs *queues) discard(h *host, w *hostQueue, end func(*urlRecord, urlID) error) error {
 	for range maxDiscard {
 		if w.queued == 0 {
@@ -139,11 +134,11 @@ func (qs *queues) discard(h *host, w *hostQueue, end func(*urlRecord, urlID) err
 	return nil
 }
 
-// maxDiscard bounds the URLs discarded in one go.
+// maxDiscard limits the URLs discarded in one call.
 const maxDiscard = 4 * queueWindow
 
-// fill loads the head of the queue into an empty window: what the store shows, and what the
-// current turn has changed since.
+// fill loads the head of the queue into an empty window, from the store and the current turn's
+// changes.
 func (qs *queues) fill(h *host, w *hostQueue, q *queue) error {
 	if len(q.window) > 0 || !q.more {
 		return nil
@@ -175,8 +170,8 @@ func (qs *queues) fill(h *host, w *hostQueue, q *queue) error {
 	return err
 }
 
-// merge takes entries that the store does not show into a window that was read from it, which
-// is full if the store has more: what lies behind that falls out again.
+// merge adds entries that the store does not show yet to a window read from the store. If the
+// window is full, it drops the entries beyond it.
 func (q *queue) merge(added []queueKey) {
 	q.window = append(q.window, added...)
 	slices.SortFunc(q.window, compareQueueKeys)
@@ -186,8 +181,7 @@ func (q *queue) merge(added []queueKey) {
 	}
 }
 
-// changesAfter returns the entries behind a place that were added in the current turn, and
-// those that were deleted.
+// changesAfter returns the entries after passed that were added and deleted in the current turn.
 func (w *hostQueue) changesAfter(passed queueKey) (added []queueKey, deleted map[queueKey]bool) {
 	deleted = make(map[queueKey]bool)
 	for _, c := range w.changes {
@@ -203,7 +197,7 @@ func (w *hostQueue) changesAfter(passed queueKey) (added []queueKey, deleted map
 	return added, deleted
 }
 
-// changed notes that an entry of a queue was stored or deleted in this turn.
+// changed records that a queue entry was stored or deleted in this turn.
 func (qs *queues) changed(w *hostQueue, pl queueKey, added bool) {
 	if len(w.changes) == 0 {
 		qs.changedInTurn = append(qs.changedInTurn, w)
@@ -211,7 +205,7 @@ func (qs *queues) changed(w *hostQueue, pl queueKey, added bool) {
 	w.changes = append(w.changes, queueChange{pl, added})
 }
 
-// push queues a URL.
+// push adds a URL to the queue of its host.
 func (qs *queues) push(r *urlRecord, id urlID, h *host) {
 	pl := newQueueKey(r, id.hash)
 	w := h.of(id.crawl)
@@ -223,12 +217,12 @@ func (qs *queues) push(r *urlRecord, id urlID, h *host) {
 	q.add(pl, max(limit, len(q.window)))
 	qs.changed(w, pl, true)
 	if w.queued++; w.queued == 1 {
-		h.rules = nil // this crawl counts now
+		h.rules = nil // this crawl affects the host's rules now
 	}
 	qs.hosts.markDirty(h)
 }
 
-// drop takes a URL out of its queue.
+// drop removes a URL from its queue.
 func (qs *queues) drop(r *urlRecord, id urlID, h *host) {
 	qs.dropAt(newQueueKey(r, id.hash), id.crawl, h)
 }
@@ -241,16 +235,16 @@ func (qs *queues) dropAt(pl queueKey, crawl string, h *host) {
 	if w.queued--; w.queued <= 0 {
 		w.queued, h.rules = 0, nil
 		qs.tx.Fail(qs.fill(h, w, q))
-		qs.setCount(h, w, len(q.window)) // there may be others, if the count was wrong
+		qs.setCount(h, w, len(q.window)) // the count may have been wrong
 		qs.hosts.dropWindow(w)
 	}
 	qs.hosts.markDirty(h)
 }
 
-// evictWindows drops the windows of hosts that are not being served, when there are
-// too many. The store has what was in them.
+// evictWindows drops the windows of hosts that are not being served when there are too many. The
+// store has their entries.
 func (qs *queues) evictWindows() {
-	most := qs.hosts.maxHosts / 4 // 1.7 KiB each at most
+	most := qs.hosts.maxHosts / 4 // a window takes 1.7 KiB at most
 	if qs.hosts.windows <= most {
 		return
 	}

@@ -1,6 +1,6 @@
 package state
 
-// setCount corrects how many URLs a host counts in the queue of a crawl.
+// setCount corrects the length that a host records for a crawl's queue.
 func (qs *queues) setCount(h *host, w *hostQueue, n int) {
 	if n == w.queued {
 		return
@@ -12,7 +12,7 @@ func (qs *queues) setCount(h *host, w *hostQueue, n int) {
 	qs.audit(w.crawl)
 }
 
-// recountQueue counts the queue of a crawl at a host.
+// recountQueue counts the URLs in a crawl's queue at a host.
 func (qs *queues) recountQueue(h *host, w *hostQueue) error {
 	n := 0
 	err := qs.store.scan(qs.queuePrefix(h.name, w.crawl), nil, func(_, _ []byte) (bool, error) { n++; return true, nil })
@@ -22,8 +22,8 @@ func (qs *queues) recountQueue(h *host, w *hostQueue) error {
 	return err
 }
 
-// misplaced takes an entry out of a queue that is not that of a URL queued there,
-// and puts the URL where it belongs.
+// misplaced removes a queue entry that does not match a URL queued there, and requeues the URL
+// where it belongs.
 func (qs *queues) misplaced(pl queueKey, r *urlRecord, id urlID, h *host) error {
 	if key := append(qs.queuePrefix(h.name, id.crawl), pl[:]...); r == nil || !r.Has(key) {
 		qs.tx.Delete(key)
@@ -37,7 +37,7 @@ func (qs *queues) misplaced(pl queueKey, r *urlRecord, id urlID, h *host) error 
 	return qs.verifyURL(r, id)
 }
 
-// verifyURL restores the index keys of a URL.
+// verifyURL restores the missing index keys of a URL.
 func (qs *queues) verifyURL(r *urlRecord, id urlID) error {
 	queued := false
 	err := qs.tx.Verify(r, func(kind byte) {

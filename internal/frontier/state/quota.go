@@ -4,32 +4,32 @@ import (
 	"time"
 )
 
-// quota is what a partition may take of the budgets of a crawl, which all
-// partitions share: see Budgets. What it has taken is in the counters.
+// quota is a partition's share of the budgets of a crawl, which all partitions share: see Budgets.
+// The counters hold its usage.
 type quota struct {
 	Grant
-	want  bool  // more is to be asked for
-	asked bool  // an answer is on its way, be it to a question under the spec before
-	retry int64 // when to ask again if there was no more, Unix ns
+	want  bool  // more is to be requested
+	asked bool  // a request is in progress, perhaps one under the previous spec
+	retry int64 // when to request again if no budget was left, Unix ns
 }
 
-// limited reports whether the crawl has budgets at all.
+// limited reports whether the crawl has any budget.
 func limited(r *Rules) bool { return r.MaxPages > 0 || r.MaxBytes > 0 || r.MaxDuration > 0 }
 
-// spent reports whether nothing more may be sent for the crawl: all partitions
-// together have used up a budget. It is so by the time of day.
+// spent reports whether the crawl may send no more requests because all partitions together have
+// used up a budget. now is the time of day.
 func (q *quota) spent(c *crawl, r *Rules, now int64) bool {
 	used := r.MaxPages > 0 && c.Pages >= q.Pages || r.MaxBytes > 0 && c.BytesWire >= q.Bytes
 	return q.Over && used || q.late(r, now)
 }
 
-// late reports whether the crawl has had its time.
+// late reports whether the crawl has exceeded its maximum duration.
 func (q *quota) late(r *Rules, now int64) bool {
 	return r.MaxDuration > 0 && q.Started > 0 && now >= q.Started+int64(time.Duration(r.MaxDuration))
 }
 
-// short reports whether the partition must wait for more. What is in progress
-// may yet turn out to be no page.
+// short reports whether the partition must wait for a larger grant. In-flight requests may turn out
+// to yield no page.
 func (q *quota) short(c *crawl, r *Rules) bool {
 	short := r.MaxPages > 0 && c.Pages+c.InFlight >= q.Pages ||
 		r.MaxBytes > 0 && c.BytesWire >= q.Bytes ||

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxExampleURL = 512 // longer ones do not count: another will come
+	maxExampleURL = 512 // longer URLs are skipped, as others will follow
 	maxExampleWhy = 256
 )
 
@@ -26,14 +26,14 @@ func examplesOf(x *frontierapi.Examples, r *urlRecord) *map[string]frontierapi.E
 	}
 }
 
-// forgetExample records that a URL is about to leave its state.
+// forgetExample removes the example of a URL that is about to leave its state.
 func forgetExample(x *frontierapi.Examples, r *urlRecord) {
 	if all := examplesOf(x, r); all != nil && (*all)[r.endedBy()].URL == r.URL {
 		delete(*all, r.endedBy())
 	}
 }
 
-// addExample records that a URL came to its state.
+// addExample adds the URL as an example of its new state and reason, unless that has one.
 func addExample(x *frontierapi.Examples, r *urlRecord) {
 	all := examplesOf(x, r)
 	if all == nil || len(r.URL) > maxExampleURL {
@@ -53,8 +53,8 @@ func addExample(x *frontierapi.Examples, r *urlRecord) {
 	(*all)[why] = e
 }
 
-// endedBy is the reason by which a URL without a page, or without a record of it, is counted,
-// "" for others.
+// endedBy returns the reason under which a URL without a page, or without a record of its page, is
+// counted; "" for other URLs.
 func (r *urlRecord) endedBy() string {
 	switch {
 	case r.State == Excluded:

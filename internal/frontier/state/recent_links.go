@@ -8,24 +8,22 @@ import (
 	"seine/pkg/messages"
 )
 
-// recentLinks remembers the links that were known when they last came: half of all
-// links lead to where others have led before. One that is no nearer to a seed, no
-// more urgent and of no later run than it was then changes nothing, as a record
-// only ever gets nearer, more urgent and later; so it needs no look at the disk.
+// recentLinks remembers recently seen links to known URLs: half of all links lead to known URLs. A
+// link changes nothing if it is no nearer to a seed, no more urgent and of no later run than the
+// remembered one, as a record only ever moves that way. So it needs no read of the store.
 //
-// It is a table for all crawls of a partition, in ten bytes for each URL, which
-// grows with their number to its limit and forgets the oldest. What it says is
-// as good as certain: 64 bits of the identity are compared, and some twenty of
-// the others have led to the place.
+// The table is shared by all crawls of a partition and takes ten bytes per URL. It grows to its
+// limit and then forgets the oldest. A false match is practically impossible: it compares 64 bits
+// of the hash, and some twenty other bits select the set.
 type recentLinks struct {
 	tags  []uint64 // 0 is free
-	what  []uint16 // its priority and depth
-	most  int      // entries
+	what  []uint16 // priority and depth
+	most  int      // maximum entries
 	added int
 }
 
 const (
-	recentWays  = 4       // entries that a URL may be in
+	recentWays  = 4       // entries that may hold a URL
 	leastRecent = 1 << 12 // entries
 	recentBytes = 10      // of one entry
 	depthBits   = 12
@@ -37,7 +35,8 @@ func newRecentLinks(bytes int64) *recentLinks {
 	return r
 }
 
-// resize makes the table larger. Each of its sets begins with what the set had that was in its place: see slots.
+// resize enlarges the table. Each set begins with the entries of the set that was in its place: see
+// slots.
 func (t *recentLinks) resize(n int) {
 	n -= n % recentWays
 	tags, what := make([]uint64, n), make([]uint16, n)
@@ -51,8 +50,8 @@ func (t *recentLinks) resize(n int) {
 
 var recentSeed = maphash.MakeSeed()
 
-// saltOf tells crawls, those of one name after a deletion, and their runs apart in a
-// table.
+// saltOf returns a hash that distinguishes crawls, crawls of the same name before and after a
+// deletion, and their runs.
 func saltOf(crawl string, since uint64, run int64) uint64 {
 	return maphash.Comparable(recentSeed, struct {
 		crawl string
@@ -61,15 +60,15 @@ func saltOf(crawl string, since uint64, run int64) uint64 {
 	}{crawl, since, run})
 }
 
-// slots returns the entries that a URL may be in, and how it is known there.
+// slots returns the first entry of the URL's set, and the URL's tag.
 func (t *recentLinks) slots(salt uint64, h messages.URLHash) (first int, tag uint64) {
 	sets := uint64(len(t.tags) / recentWays)
 	first = recentWays * int(uint64(binary.BigEndian.Uint32(h[12:])^uint32(salt>>32))*sets>>32)
 	return first, max(1, binary.BigEndian.Uint64(h[4:12])^salt)
 }
 
-// covers reports whether r says nothing new about the URL. The current run is
-// the one that the salt stands for.
+// covers reports whether r adds nothing to the remembered URL. run is the current run, which the
+// salt belongs to.
 func (t *recentLinks) covers(r *urlRecord, run int64, salt uint64, h messages.URLHash) bool {
 	if r.Seed || r.Run > run {
 		return false
@@ -84,7 +83,7 @@ func (t *recentLinks) covers(r *urlRecord, run int64, salt uint64, h messages.UR
 	return false
 }
 
-// add remembers what is known of a URL.
+// add remembers a URL.
 func (t *recentLinks) add(r *urlRecord, run int64, salt uint64, h messages.URLHash) {
 	if r.Run != run || r.Depth >= 1<<depthBits {
 		return
@@ -95,7 +94,7 @@ func (t *recentLinks) add(r *urlRecord, run int64, salt uint64, h messages.URLHa
 	first, tag := t.slots(salt, h)
 	tags, what := t.tags[first:first+recentWays], t.what[first:first+recentWays]
 	at := slices.Index(tags, tag)
-	if at < 0 { // the oldest of them is forgotten
+	if at < 0 { // replaces the oldest
 		at = recentWays - 1
 		t.added++
 	}

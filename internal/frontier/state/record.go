@@ -12,7 +12,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// State is where a URL stands. Done, Failed and Excluded are the ends.
+// State is the state of a URL. Done, Failed and Excluded are final.
 type State byte
 
 // States of a URL.
@@ -21,7 +21,7 @@ const (
 	InFlight                  // sent to a fetcher
 	Waiting                   // waits for another attempt
 	Parsing                   // fetched; its page is still being parsed
-	Done                      // fetched, or found to lead elsewhere
+	Done                      // fetched, or a redirect
 	Failed                    // every attempt failed
 	Excluded                  // not fetched, by a rule
 )
@@ -40,64 +40,64 @@ func (s State) String() string {
 // ended reports whether nothing more happens in this round.
 func (s State) ended() bool { return s >= Done }
 
-// urlRecord is what the frontier knows of one URL of one crawl.
+// urlRecord is the state of one URL of one crawl.
 type urlRecord struct {
 	table.Row
 	URL       string
 	Referrer  string
 	State     State
 	Priority  byte
-	Seed      bool // a person or a program fed it
-	Kept      bool // every run begins with it, whatever its spec lists
-	Ordered   bool // it stands for all orders of its parameters
-	Fetched   bool // a page came, in this round or before
-	Recorded  bool // there are records of it, and none says that it is gone
+	Seed      bool // submitted by a person or a program
+	Kept      bool // every run begins with it, whatever the spec lists
+	Ordered   bool // represents all orders of its parameters
+	Fetched   bool // a page was fetched, in this round or before
+	Recorded  bool // it has records, and none says that it is gone
 	Sitemap   bool // its finder says that it is a sitemap
 	Round     uint64
-	Parsed    uint64 // the last round whose end came, perhaps before its result
-	Sent      int    // times the visit of this round was sent, with those before it whose pages were lost
-	Failures  int    // attempts of this round that failed
+	Parsed    uint64 // the last round whose end message came, perhaps before its result
+	Sent      int    // requests sent in this round, including visits whose pages were lost
+	Failures  int    // failed attempts of this round
 	Depth     int
 	Redirects int
-	Reason    string // why it is excluded, or has failed; with Warned, what of its page could not be read
-	Warned    bool   // its page was read in part
-	Gate      bool   // redirects from it led back to it, where cookies are kept: its requests follow them
-	GateTried bool   // a request that follows them was sent
-	Recrawl   bool   // rules have planned the visit of this round, for no run
+	Reason    string // why it is excluded or has failed; with Warned, which part of its page could not be read
+	Warned    bool   // its page was read only in part
+	Gate      bool   // redirects from it led back to it, where cookies are kept: its requests follow redirects
+	GateTried bool   // a request that follows redirects was sent
+	Recrawl   bool   // the visit of this round was planned by recrawl rules, not by a run
 	Arrival   uint64 // order of discovery in the partition
-	Due       int64  // of the next attempt or, after an end, of the next visit, in the partition's time, 0 if none is planned; with Parsing, since when it is parsed
+	Due       int64  // time of the next attempt or, after an end, of the next visit, in the partition's time, 0 if none is planned; in Parsing, since when it is parsed
 	Changed   int64  // last change of State, Unix ms
-	Run       int64  // the last run of the crawl that found it
-	SentRun   int64  // the run in which it was sent last
-	FetchSeq  uint64 // of the request in FETCH, while InFlight; 0 until that is known
+	Run       int64  // the last run of the crawl that found the URL
+	SentRun   int64  // the run that last sent it
+	FetchSeq  uint64 // of the request in FETCH, while InFlight; 0 until known
 
 	Metadata *metadata // nil for most
 
 	rareFields
-	lastVisit // what its visits left, if there was one
+	lastVisit // results of its visits, if any
 }
 
-// rareFields are set on few URLs and stored only if they say anything.
+// rareFields are set on few URLs and stored only if they differ from their defaults.
 type rareFields struct {
-	Own       byte   // the priority that it came with, which those of rules stand before
-	PageRound uint64 // that in which the page came of which the links are kept, 0 if they are not,
-	PageRev   uint64 // and the revision of the spec that they were found by
+	Own       byte   // submitted priority, which rules override
+	PageRound uint64 // the round of the page whose links are kept, 0 if none are
+	PageRev   uint64 // the revision of the spec that found those links
 	LinkRun   int64  // the last run that has its links
 }
 
-// lastVisit is what is known of a URL after its first request.
+// lastVisit is what a URL's requests have left.
 type lastVisit struct {
 	Status       int            // of the last response
 	Class        messages.Class // how the last attempt ended
 	ETag         string         // validators of the last page
 	LastModified string
-	Digest       uint64    // of its body, 0 if unknown
-	Content      uint64    // of its text, as the parser says
-	Interval     int64     // to the next visit, ns, if it is to be visited again
-	History      []attempt // the last ones, oldest first
+	Digest       uint64    // of the page's body, 0 if unknown
+	Content      uint64    // of its text, as reported by the parser
+	Interval     int64     // to the next visit, ns, 0 if it is not visited again
+	History      []attempt // the most recent, oldest first
 }
 
-// attempt is how one request ended, for explain.
+// attempt is the outcome of one request, for explain.
 type attempt struct {
 	At     int64 // Unix ms
 	Class  messages.Class
@@ -105,10 +105,10 @@ type attempt struct {
 	Took   int64 // ms
 }
 
-// maxHistory bounds what a URL remembers of its attempts.
+// maxHistory limits the attempts that a URL remembers.
 const maxHistory = 8
 
-// wasGone reports whether the page was gone already at the last request that was not one to retry.
+// wasGone reports whether the last request with a final result had found the page gone.
 func (v *lastVisit) wasGone() bool {
 	for _, a := range slices.Backward(v.History) {
 		if a.Class.IsPageRequest() && !a.Class.Retryable() {
@@ -118,13 +118,13 @@ func (v *lastVisit) wasGone() bool {
 	return false
 }
 
-// empty reports whether there has been no visit.
+// empty reports whether the URL has not been visited.
 func (v *lastVisit) empty() bool { return v.Class == "" && v.Content == 0 && len(v.History) == 0 }
 
 // recordFormat is the first byte of an encoded record.
 const recordFormat = 1
 
-// Bits of the byte of the state.
+// Bits of the state byte.
 const (
 	markRecorded = 0x80 // Recorded
 	markSitemap  = 0x40 // Sitemap
@@ -134,21 +134,20 @@ const (
 	markState    = 0x07 // the state itself
 )
 
-// Bits of the byte after priority, in the order of record.flags.
+// Bits of the byte after priority, in the order of urlRecord.flags.
 const (
-	flagSeed      = 1 << iota // fed by a person or a program
-	flagVisited               // the visited part follows
-	flagFetched               // a page came
-	flagWarned                // its page was read in part
+	flagSeed      = 1 << iota // submitted by a person or a program
+	flagVisited               // lastVisit follows
+	flagFetched               // a page was fetched
+	flagWarned                // its page was read only in part
 	flagGate                  // redirects led back to it
-	flagGateTried             // and it was sent since
+	flagGateTried             // sent with redirects followed
 	flagMore                  // rareFields follow
-	flagRecrawl               // rules have planned its visit
+	flagRecrawl               // recrawl rules have planned its visit
 )
 
-// Encode encodes the record: small numbers as varints, text with its length.
-// Most records are of URLs that wait for their first request, and have the
-// short form.
+// Encode encodes the record: numbers as varints, text with its length. Most records are of URLs
+// that wait for their first request, and have the short form.
 func (r *urlRecord) Encode(b []byte) []byte {
 	flags := r.flags()
 	b = append(b, recordFormat, byte(r.State)|r.marks(), r.Priority, flags)
@@ -230,7 +229,7 @@ func appendBool(b []byte, is bool) []byte {
 
 var errRecord = errors.New("stored URL record cannot be read")
 
-// decodeRecord reads what Encode wrote.
+// decodeRecord decodes the output of Encode.
 func decodeRecord(b []byte) (*urlRecord, error) {
 	if len(b) < 4 || b[0] != recordFormat {
 		return nil, errRecord
@@ -263,8 +262,8 @@ func decodeRecord(b []byte) (*urlRecord, error) {
 	return r, nil
 }
 
-// plausible reports whether the record has what everything takes for granted: a URL
-// with a scheme, and a state and a depth that there are.
+// plausible reports whether the record has what callers rely on: a URL with a scheme, and a valid
+// state and depth.
 func (r *urlRecord) plausible() bool {
 	return strings.Index(r.URL, "://") > 0 && r.State >= Queued && r.State <= Excluded && r.Depth >= 0 && r.Depth <= messages.MaxDepth
 }
@@ -283,7 +282,7 @@ func (d *decoder) lastVisit() (v lastVisit) {
 	return v
 }
 
-// decoder reads fields one after the other and remembers if one was cut short.
+// decoder reads consecutive fields and remembers whether one was truncated.
 type decoder struct {
 	b   []byte
 	bad bool
@@ -328,8 +327,7 @@ func (d *decoder) text() string {
 	return s
 }
 
-// skip leaves out n bytes that were read; n is not positive if there was no
-// number.
+// skip skips the n bytes of a number; n is not positive if it was invalid.
 func (d *decoder) skip(n int) {
 	if n <= 0 || n > len(d.b) || d.bad {
 		d.bad, d.b = true, nil
@@ -342,8 +340,8 @@ func (r *urlRecord) visit(hash messages.URLHash) messages.Visit {
 	return messages.Visit{URL: hash, Round: r.Round}
 }
 
-// nextRound makes the record one of a URL to be visited once more in an era. The visit has
-// an identity that no visit before had.
+// nextRound prepares the record for another visit in an era. The visit has an identity that no
+// visit before had.
 func (r *urlRecord) nextRound(era uint64) {
 	if r.Sent > 0 {
 		r.Round = messages.NextRound(r.Round, era)
@@ -351,8 +349,7 @@ func (r *urlRecord) nextRound(era uint64) {
 	r.Sent, r.Failures, r.Due = 0, 0, 0
 }
 
-// answered reports whether the visit of this round was decided by a result, not
-// by the rules.
+// answered reports whether a result, not a rule, decided the visit of this round.
 func (r *urlRecord) answered() bool {
 	switch r.State {
 	case Parsing, Done:
@@ -366,9 +363,9 @@ func (r *urlRecord) answered() bool {
 	}
 }
 
-// failedBefore reports whether the visit of this round has ended for lack of attempts
-// before an attempt that there is. Its former owner counted otherwise: whether one
-// counts as a probe of its host depends on when its result is read.
+// failedBefore reports whether this state failed the URL in this round before the given attempt,
+// which was sent. The former owner counted differently: whether an attempt counts as a probe of its
+// host depends on when its result is read.
 func (r *urlRecord) failedBefore(attempt int) bool {
 	return r.State == Failed && r.Class.Retryable() && r.Sent < attempt
 }

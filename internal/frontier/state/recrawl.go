@@ -7,12 +7,11 @@ import (
 	"seine/pkg/messages"
 )
 
-// interval returns how long to wait before a page is visited again, 0 if it is
-// not. Where a rule gives bounds, it starts between them, and is then half as long
-// when the page has changed and half as long again when it has not: a page that
-// changes at random is met about as often as it changes (the rule of Nutch's
-// AdaptiveFetchSchedule, with other factors). Halves are how many halves of the last
-// interval the next has.
+// interval returns how long to wait before a page is visited again, 0 if it is not. If a rule gives
+// bounds, the interval starts between them. It is halved when the page has changed, and grows by
+// half when it has not. So a page that changes at random is visited about as often as it changes
+// (the method of Nutch's AdaptiveFetchSchedule, with other factors). halves is the next interval in
+// halves of the last.
 func (r *Rules) interval(u *urlRecord, halves time.Duration) time.Duration {
 	rule := r.recrawlRule(u.URL)
 	switch {
@@ -28,7 +27,7 @@ func (r *Rules) interval(u *urlRecord, halves time.Duration) time.Duration {
 const (
 	whenChanged   = 1
 	whenUnchanged = 3
-	whenUnknown   = 2 // nothing new is known of the page
+	whenUnknown   = 2 // it is unknown whether the page has changed
 )
 
 // recrawlRule returns the first rule for a URL, nil if there is none.
@@ -41,15 +40,15 @@ func (r *Rules) recrawlRule(url string) *recrawlRule {
 	return nil
 }
 
-// first is the interval after the first visit.
+// first returns the interval after the first visit.
 func (r *recrawlRule) first() time.Duration {
 	return r.bound(time.Duration(math.Sqrt(float64(r.min) * float64(r.max))))
 }
 
 func (r *recrawlRule) bound(d time.Duration) time.Duration { return min(max(d, r.min), r.max) }
 
-// replan holds the next visit of a URL whose visit has ended to the rules as they are
-// now: it is dropped, or moved to where it would be by them, or planned.
+// replan applies the current rules to the next visit of a URL whose visit has ended: it drops,
+// moves or plans the visit.
 func (v *visits) replan(r *urlRecord, id urlID, rules *Rules, now int64) {
 	interval := int64(rules.interval(r, whenUnknown))
 	planned := interval != 0 && !rules.isCancelledFor(r.URL)
@@ -68,13 +67,13 @@ func (v *visits) replan(r *urlRecord, id urlID, rules *Rules, now int64) {
 	}
 }
 
-// hasInterval reports whether a rule plans the next visit after
-// this one: a URL that could never be fetched is not tried again.
+// hasInterval reports whether a rule may plan another visit. A URL that could never be fetched is
+// not tried again.
 func (r *urlRecord) hasInterval() bool {
 	return r.Interval != 0 || r.Fetched || r.Class != "" && !r.Class.Retryable()
 }
 
-// learn keeps what a response says for the next visit.
+// learn stores what a response says about the next visit.
 func (r *urlRecord) learn(res *messages.Result, digest uint64, rules *Rules) {
 	halves := time.Duration(whenUnchanged)
 	if res.Class != messages.NotModified && (digest == 0 || digest != r.Digest) {
@@ -83,7 +82,7 @@ func (r *urlRecord) learn(res *messages.Result, digest uint64, rules *Rules) {
 	switch res.Class {
 	case messages.OK:
 		r.ETag, r.LastModified, r.Digest = res.ETag, res.LastModified, digest
-		if r.PageRound != r.Round { // unless the parser has told of it already
+		if r.PageRound != r.Round { // otherwise the parser has already reported its links
 			r.PageRound = 0
 		}
 	case messages.NotModified: // may bring newer validators (RFC 9110 15.4.5)

@@ -8,24 +8,26 @@ import (
 	"seine/internal/frontier/table"
 )
 
-// Removals remove deleted crawls. Keys that begin with the name of the crawl are deleted at once, in the turn in
-// which the deletion is found, and the next crawl of the name begins with the turn after. What hosts, domains and the
-// index of times have of it goes step by step, beside the work of that crawl.
+// Removals removes deleted crawls. Keys that begin with the name of the crawl are deleted at once,
+// in the turn that finds the deletion. The next crawl of the name begins with the turn after.
+// Hosts, domains and the index of times are cleaned up step by step, while that crawl works.
 type Removals struct {
 	*core
 	requests *Requests
-	removed  int // deleted crawls that were forgotten, and may be in the last snapshot
+	removed  int // deleted crawls that were removed but may be in the last snapshot
 }
 
-// removal is how far hosts, domains and the index of times have forgotten a crawl.
+// removal is the progress of removing a crawl from hosts, domains and the index of times.
 type removal struct {
-	// Began is when, in the partition's time: hosts and domains that were written before may name the crawl. No two are the same.
+	// Began is the start in the partition's time. Hosts and domains written before may name the
+	// crawl. No two removals have the same Began.
 	Began uint64 `json:"began"`
-	Hosts bool   `json:"hosts,omitempty"` // the hosts are done
-	After []byte `json:"after,omitempty"` // the last key done of the hosts, or of the times
+	Hosts bool   `json:"hosts,omitempty"` // all hosts are done
+	After []byte `json:"after,omitempty"` // the last key processed, of the hosts or of the times
 }
 
-// lastRemoval is for a crawl in the key of the removal that began last: no other begins at the same time or before.
+// lastRemoval replaces the crawl in the key of the removal that began last. No other removal begins
+// at the same time or earlier.
 const lastRemoval = ""
 
 // removedAtOnce are the kinds whose keys begin with the name of the crawl.
@@ -37,13 +39,13 @@ func (r *Removals) key(crawl string) []byte {
 	return append(table.Prefix(r.partition, kindRemoval), crawl...)
 }
 
-// load reads which removals are in progress, and whether a snapshot was still to be made when the store was closed, of a
-// state from which a crawl was removed.
+// load reads the removals in progress. It also reads whether the state lacks a removed crawl that
+// the last snapshot may have.
 func (r *Removals) load() error {
 	pre := table.Prefix(r.partition, kindRemoval)
 	err := r.store.scan(pre, nil, func(key, value []byte) (bool, error) {
 		at := &removal{}
-		if err := jsontext.Unmarshal(value, at); err != nil { // what is left is found when it is its turn
+		if err := jsontext.Unmarshal(value, at); err != nil { // leftovers are found when they are read
 			r.reportRepair(repairIndex, "how far a removal is cannot be read, it ends", "key", key, "error", err)
 			r.tx.Delete(bytes.Clone(key))
 			return true, nil
@@ -64,20 +66,21 @@ func (r *Removals) load() error {
 	return err
 }
 
-// Count counts the deleted crawls that were removed since the store was opened, and
-// those before whose removal no snapshot has.
+// Count returns the number of crawls removed since the store was opened, plus 1 if an earlier
+// removal is in no snapshot.
 func (r *Removals) Count() int { return r.removed }
 
-// SnapshotSaved notes that a snapshot was made when so many crawls had been removed. If it is all of
-// them, no snapshot is owed for that: the next turn stores it.
+// SnapshotSaved records that a snapshot was made after so many removals. If that is all of them,
+// the next turn records that no snapshot is needed.
 func (r *Removals) SnapshotSaved(removed int) {
 	if removed == r.removed {
 		r.tx.Delete(table.Prefix(r.partition, kindUnsaved))
 	}
 }
 
-// Begin forgets what is known of a crawl if that is of a deleted one, as of a revision of its spec. It reports whether the
-// turn must be committed before a message of the crawl is applied: until then the store shows what was forgotten.
+// Begin removes a crawl that was deleted as of a revision of its spec. It reports whether the turn
+// must be committed before a message of the crawl is applied: until then the store shows the
+// removed state.
 func (r *Removals) Begin(name string, rev uint64, now int64) (commit bool, err error) {
 	rules, err := r.crawls.rules(name, rev)
 	if err == nil {
@@ -86,7 +89,7 @@ func (r *Removals) Begin(name string, rev uint64, now int64) (commit bool, err e
 	return r.tx.gone[name], err
 }
 
-// beginAll is Begin for all crawls that are awake.
+// beginAll calls Begin for all active crawls.
 func (r *Removals) beginAll(now int64) error {
 	for name := range r.crawls.active {
 		if _, err := r.Begin(name, 0, now); err != nil {
@@ -96,7 +99,7 @@ func (r *Removals) beginAll(now int64) error {
 	return nil
 }
 
-// begin ends what is in progress for a crawl that was deleted, and leaves a new one in its place, of which nothing is known.
+// begin ends the in-flight requests of a deleted crawl, and replaces it with an empty one.
 func (r *Removals) begin(name string, rules *Rules, now int64) error {
 	c := r.crawls.get(name)
 	if !c.known() || c.Since >= rules.Since() {
@@ -106,7 +109,7 @@ func (r *Removals) begin(name string, rules *Rules, now int64) error {
 		if id.crawl != name {
 			continue
 		}
-		if err := r.requests.pacer.abandon(req.host, req.ip, req.id, req.Sent, rules, now); err != nil { // a fetcher may be at it
+		if err := r.requests.pacer.abandon(req.host, req.ip, req.id, req.Sent, rules, now); err != nil { // a fetcher may be working on it
 			return err
 		}
 		r.requests.removeInFlight(req)
@@ -129,7 +132,7 @@ func (r *Removals) begin(name string, rules *Rules, now int64) error {
 	return nil
 }
 
-// proceed forgets a part of each crawl that is being removed.
+// proceed cleans up a part of each crawl that is being removed.
 func (r *Removals) proceed() error {
 	for name, at := range r.crawls.removals {
 		do := r.removeFromTimes
@@ -159,21 +162,21 @@ func (r *Removals) end(name string) {
 	r.log.Info("deleted crawl is forgotten", "crawl", name)
 }
 
-// removeFromHosts has some hosts forget the crawl, and reports whether they were the last.
+// removeFromHosts removes the crawl from some hosts, and reports whether they were the last.
 func (r *Removals) removeFromHosts(name string, at *removal) (last bool, err error) {
 	pre := table.Prefix(r.partition, kindHost)
 	return r.walk(pre, &at.After, func(key, value []byte) error {
 		of := string(key[len(pre):])
 		h, err := decodeHost(of, value)
-		if err != nil || h.wants(name) && h.written < at.Began { // or it is made again
+		if err != nil || h.wants(name) && h.written < at.Began { // an unreadable host is rebuilt
 			_, err = r.hosts.host(of)
 		}
 		return err
 	})
 }
 
-// removeFromTimes takes the crawl's URLs out of the index of those that wait, and
-// reports whether that was all.
+// removeFromTimes removes the crawl's URLs from the index of times, and reports whether they were
+// the last.
 func (r *Removals) removeFromTimes(name string, at *removal) (last bool, err error) {
 	pre := table.Prefix(r.partition, kindRetry)
 	return r.walk(pre, &at.After, func(key, _ []byte) error {
@@ -182,7 +185,7 @@ func (r *Removals) removeFromTimes(name string, at *removal) (last bool, err err
 			return nil
 		}
 		u, err := r.urls.record(id)
-		if err == nil && (u == nil || !u.Has(key)) { // or it is of the next crawl of the name
+		if err == nil && (u == nil || !u.Has(key)) { // otherwise it belongs to the next crawl of the name
 			r.tx.Delete(bytes.Clone(key))
 		}
 		return err

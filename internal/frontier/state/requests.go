@@ -9,13 +9,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// Requests are the requests in flight: those in FETCH or on their way there, until their results are applied.
+// Requests manages the requests in flight: those in FETCH or on their way there, until their
+// results are applied.
 type Requests struct {
 	*core
 	visits               *visits
 	pacer                *pacer
-	renders              int   // of those in progress, the ones whose pages may need a browser
-	nextInFlightDeadline int64 // none is to be looked for before: see Lost
+	renders              int   // in-flight requests whose pages may need a browser
+	nextInFlightDeadline int64 // no request is checked earlier: see Lost
 	recentFailures       recentFailures
 }
 
@@ -24,17 +25,17 @@ type Request struct {
 	*urlRecord
 	id       urlID
 	host     *host
-	deadline int64  // when to ask what became of it
-	missing  bool   // it was gone from FETCH when last asked
-	unsent   bool   // it must be published, perhaps once more
+	deadline int64  // when to check its fate
+	missing  bool   // it was not in FETCH at the last check
+	unsent   bool   // to be published, perhaps again
 	renders  bool   // its page may need a browser
-	ip       string // that the host had when it was sent, for addresses
-	claimant string // to whom it was last granted,
-	claimed  int64  // and when, Unix ns
+	ip       string // address of the host when it was sent, for the IPLimiter
+	claimant string // the last claimant it was granted to
+	claimed  int64  // when it was granted, Unix ns
 }
 
-// inFlightTimeout is how long a request may be in flight before the frontier asks
-// what became of it. Asking is cheap and changes nothing while it is in FETCH.
+// inFlightTimeout is how long a request may be in flight before the frontier checks it. The check
+// is cheap, and changes nothing while the request is in FETCH.
 const inFlightTimeout = int64(60 * time.Second)
 
 func (rq *Requests) loadInFlight() error {
@@ -58,7 +59,7 @@ func (rq *Requests) loadInFlight() error {
 	})
 }
 
-// checkInFlight looks whether what is in progress is what the crawls count.
+// checkInFlight compares the in-flight requests with the counters of the crawls.
 func (rq *Requests) checkInFlight() error {
 	n := make(map[string]int64)
 	for id := range rq.urls.inFlight {
@@ -73,13 +74,13 @@ func (rq *Requests) checkInFlight() error {
 	return nil
 }
 
-// mayRender reports whether a page may need a browser. Where the spec cannot be had now, it is taken for one that needs none.
+// mayRender reports whether a page may need a browser. It returns false if the spec is unavailable.
 func (rq *Requests) mayRender(crawl, url string) bool {
 	rules, err := rq.crawls.rules(crawl, 0)
 	return err == nil && rules != nil && rules.mayRender(url)
 }
 
-// launch makes a URL one that is in progress.
+// launch puts a URL in flight.
 func (rq *Requests) launch(r *urlRecord, id urlID, event urlEvent, h *host, now int64) (*Request, error) {
 	r.Due, r.FetchSeq = 0, 0
 	rq.urls.setState(r, id, event, r.leftOut(), now)
@@ -92,7 +93,7 @@ func (rq *Requests) launch(r *urlRecord, id urlID, event urlEvent, h *host, now 
 	return req, nil
 }
 
-// addInFlight notes that a request is in progress.
+// addInFlight records a request as in flight.
 func (rq *Requests) addInFlight(req *Request) error {
 	if err := rq.pacer.add(req); err != nil {
 		return err
@@ -104,7 +105,7 @@ func (rq *Requests) addInFlight(req *Request) error {
 	return nil
 }
 
-// removeInFlight notes that it no longer is.
+// removeInFlight records that a request is no longer in flight.
 func (rq *Requests) removeInFlight(req *Request) {
 	delete(rq.urls.inFlight, req.id)
 	if req.renders {
@@ -113,7 +114,7 @@ func (rq *Requests) removeInFlight(req *Request) {
 	rq.pacer.remove(req)
 }
 
-// Message returns what is published for a request.
+// Message returns the message to publish for a request.
 func (rq *Requests) Message(req *Request) (*messages.Request, error) {
 	rules, err := rq.crawls.rules(req.id.crawl, 0)
 	if err != nil {
@@ -138,8 +139,8 @@ func (rq *Requests) Message(req *Request) (*messages.Request, error) {
 	if rules.Duplicates.Unchanged == crawlspec.UnchangedDrop && req.Digest != 0 && req.Class != messages.Gone && (req.Recorded || !tells) {
 		m.Digest = digestText(req.Digest)
 	}
-	// A run that does not know where an unchanged page leads must have the page.
-	if req.Digest != 0 && rq.crawls.get(req.id.crawl).knowsLinks(req.urlRecord) { // there is a page that the response may be the same as
+	// A run that lacks the links of an unchanged page must fetch the page.
+	if req.Digest != 0 && rq.crawls.get(req.id.crawl).knowsLinks(req.urlRecord) { // the response can be compared with a known page
 		m.ETag, m.LastModified = req.ETag, req.LastModified
 		if !req.linksTaken() {
 			m.PageRound = req.PageRound
@@ -148,7 +149,7 @@ func (rq *Requests) Message(req *Request) (*messages.Request, error) {
 	return m, nil
 }
 
-// MarkSent notes where in FETCH a request is; it becomes durable with the next turn that
+// MarkSent records the sequence of a request in FETCH. It becomes durable with the next turn that
 // changes anything.
 func (rq *Requests) MarkSent(wire *messages.Request, seq uint64) {
 	id := urlID{wire.Crawl, wire.Visit.URL}
@@ -160,20 +161,20 @@ func (rq *Requests) MarkSent(wire *messages.Request, seq uint64) {
 	rq.tx.save(id, req.urlRecord)
 }
 
-// resend abandons a request that is nowhere, and sends its visit again.
+// resend abandons a lost request and sends its visit again.
 func (rq *Requests) resend(req *Request, now int64) {
 	req.Sent++
 	req.FetchSeq, req.missing, req.unsent, req.deadline = 0, false, true, now+inFlightTimeout
 	rq.tx.save(req.id, req.urlRecord)
 }
 
-// Taken is how many requests are in progress.
+// Taken returns the number of requests in flight.
 func (rq *Requests) Taken() FetchCapacity {
 	return FetchCapacity{Requests: len(rq.urls.inFlight), Renders: rq.renders}
 }
 
-// longestRequest is how long a request may be in flight, of the crawl or of one of its
-// name that was deleted.
+// longestRequest returns how long a request may be in flight, of the crawl or of a deleted one of
+// its name.
 func longestRequest(rules *Rules) time.Duration {
 	timeout := time.Duration(rules.Largest().Timeout)
 	if d := rules.Deletion; d != nil {

@@ -8,10 +8,9 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Recent results are kept in memory, for status: a frontier that
-// starts again knows nothing of it.
+// Recent results are kept in memory only, for status: they are empty after a restart.
 
-// appendLast appends to the last ones of something, of which it keeps so many.
+// appendLast appends x and keeps the last most elements.
 func appendLast[T any](all []T, x T, most int) []T {
 	if len(all) >= most {
 		all = append(all[:0], all[len(all)-most+1:]...)
@@ -19,24 +18,25 @@ func appendLast[T any](all []T, x T, most int) []T {
 	return append(all, x)
 }
 
-// recentResults are the last answers of a host, the oldest first. There are some for each host in memory,
-// so it has what a line needs and no more.
+// recentResults are the last results of a host, oldest first. Every host in memory has some, so an
+// entry is small.
 type recentResults []resultEntry
 
 type resultEntry struct {
 	at     int64 // end, Unix ms
 	took   int32 // ms
 	status int16
-	class  uint8 // place in shortClasses
+	class  uint8 // index in shortClasses
 }
 
-// maxRecentResults is how many answers of a host are kept, maxRecentFailures how many failures of a partition.
+// maxRecentResults limits the results kept for a host, maxRecentFailures the failures kept for a
+// partition.
 const maxRecentResults, maxRecentFailures = 4, 32
 
-// shortClasses gives each class a number that is good for this process.
+// shortClasses gives each class a number that is valid in this process.
 var shortClasses = messages.Classes()
 
-// add records how a request ended.
+// add records the result of a request.
 func (a *recentResults) add(res *messages.Result) {
 	took := time.Duration(res.Timings.Total)
 	*a = appendLast(*a, resultEntry{
@@ -45,7 +45,7 @@ func (a *recentResults) add(res *messages.Result) {
 	}, maxRecentResults)
 }
 
-// attempts returns them, the oldest first.
+// attempts returns the results, oldest first.
 func (a recentResults) attempts() (all []frontierapi.Attempt) {
 	for _, x := range a {
 		all = append(all, frontierapi.Attempt{AtMS: x.at, Class: shortClasses[x.class], Status: int(x.status), TookMS: int64(x.took)})
@@ -57,10 +57,10 @@ func endOfResult(res *messages.Result) int64 {
 	return res.Started.Add(time.Duration(res.Timings.Total)).UnixMilli()
 }
 
-// recentFailures are the last ones of a partition, the oldest first.
+// recentFailures are the last failures of a partition, oldest first.
 type recentFailures []frontierapi.RequestFailure
 
-// add records a request that failed.
+// add records a failed request.
 func (f *recentFailures) add(res *messages.Result) {
 	if effects[res.Class].quiet {
 		return
@@ -70,7 +70,7 @@ func (f *recentFailures) add(res *messages.Result) {
 	}, maxRecentFailures)
 }
 
-// newest returns at most so many, of a crawl or of all, the newest first.
+// newest returns at most so many failures, of a crawl or of all, newest first.
 func (f recentFailures) newest(crawl string, most int) (all []frontierapi.RequestFailure) {
 	for _, x := range slices.Backward(f) {
 		if len(all) < most && (crawl == "" || x.Crawl == crawl) {

@@ -29,9 +29,9 @@ func (rq *Requests) takeResult(res *messages.Result, rules *Rules, now int64) (e
 	case req.Round != res.Visit.Round:
 		return nil
 	case res.Attempt != req.Sent && rules.retryable(res):
-		return nil // of an abandoned attempt; the one in flight decides
+		return nil // an abandoned attempt; the one in flight decides
 	}
-	pace, err := rq.hosts.rulesOf(req.host) // of all crawls that want it, this one included
+	pace, err := rq.hosts.rulesOf(req.host) // rules of all crawls that want the host, including this one
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (rq *Requests) takeResult(res *messages.Result, rules *Rules, now int64) (e
 	if err != nil {
 		return err
 	}
-	if overtaken { // the other attempt may be with a fetcher, and its result will count for nothing
+	if overtaken { // a fetcher may have the other attempt, whose result will be ignored
 		if err := rq.pacer.abandon(known.host, known.ip, known.id, known.Sent, rules, now); err != nil {
 			return err
 		}
@@ -54,10 +54,9 @@ func (rq *Requests) takeResult(res *messages.Result, rules *Rules, now int64) (e
 	return rq.schedule.readyIfDue(req.host, now)
 }
 
-// adopt takes over a request that a former owner of the partition sent after
-// the state that this one began with was saved. It returns nil if the request
-// is not newer than what is known, unless its result is final: the page of an
-// attempt that was abandoned is a page, and its URL needs no other attempt.
+// adopt takes over a request that a former owner of the partition sent after this owner's initial
+// state was saved. It returns nil if the request is not newer than the known one, unless its result
+// is final: the page of an abandoned attempt is valid, and its URL needs no other attempt.
 func (rq *Requests) adopt(id urlID, round uint64, sent int, run int64, final bool, now int64) (*Request, error) {
 	r, err := rq.urls.record(id)
 	if err != nil || r == nil {
@@ -84,20 +83,19 @@ func (rq *Requests) adopt(id urlID, round uint64, sent int, run int64, final boo
 		rq.urls.unplan(r, id)
 	}
 	if round > r.Round {
-		if r.State == Parsing { // its page may be lost, and be fetched again by that visit
+		if r.State == Parsing { // its page may be lost, and fetched again by that visit
 			r.forgetPage()
 		}
 		r.Sent, r.Failures, r.SentRun = 0, 0, run
 	}
-	r.Round, r.Sent, r.SentRun, r.Recrawl = round, max(sent, r.Sent), max(run, r.SentRun), recrawl // a later attempt may be of a later run
+	r.Round, r.Sent, r.SentRun, r.Recrawl = round, max(sent, r.Sent), max(run, r.SentRun), recrawl // a later attempt may belong to a later run
 	rq.urls.countRecrawling(id, r.recrawling()-was)
 	return rq.launch(r, id, urlAdopted, h, now)
 }
 
-// adoptForeign takes over a request that is in FETCH. One that is not wanted, as it is
-// for a crawl that was deleted, or of another round or attempt than what is known, may be
-// with a fetcher all the same, and its result will count for nothing: its host is left
-// alone meanwhile.
+// adoptForeign takes over a request that is in FETCH. A request may be unwanted: its crawl was
+// deleted, or its round or attempt is not the known one. A fetcher may have it all the same, and
+// its result will be ignored. So its host is not sent other requests meanwhile.
 func (rq *Requests) adoptForeign(wire *messages.Request, now int64) error {
 	rules, err := rq.crawls.rules(wire.Crawl, 0)
 	if err != nil {
@@ -109,7 +107,7 @@ func (rq *Requests) adoptForeign(wire *messages.Request, now int64) error {
 			return err
 		}
 		r, err := rq.urls.record(id)
-		if err != nil || r != nil && r.Round == wire.Visit.Round && r.Sent == wire.Attempt { // it is in progress, or its result is known
+		if err != nil || r != nil && r.Round == wire.Visit.Round && r.Sent == wire.Attempt { // it is in flight, or its result is known
 			return err
 		}
 	}
@@ -120,13 +118,13 @@ func (rq *Requests) adoptForeign(wire *messages.Request, now int64) error {
 	return rq.pacer.abandon(h, "", id, wire.Attempt, rules, now)
 }
 
-// recordOutcome counts a result for its host and its crawl.
+// recordOutcome applies a result to its host and its crawl's counters.
 func (rq *Requests) recordOutcome(req *Request, res *messages.Result, rules *Rules, pace *politeness.Rules, now int64) (politeness.Event, error) {
 	h, c := req.host, rq.crawls.get(req.id.crawl)
 	h.finished(res)
 	out := outcome(res)
 	if out.Kind == politeness.HostFailure && req.Failures > 0 && out.RetryAfter == 0 && !h.polite.Open(pace) {
-		out.Kind = politeness.Neutral // a URL that fails again says nothing new of its host
+		out.Kind = politeness.Neutral // a repeated failure of a URL says nothing new about its host
 	}
 	event, err := rq.pacer.end(h, req.ip, req.id, req.Sent, out, pace, now)
 	if err != nil {
@@ -159,7 +157,8 @@ func (rq *Requests) recordOutcome(req *Request, res *messages.Result, rules *Rul
 	return event, nil
 }
 
-// logHostEvent logs that a host fails, is abandoned, or answers again. These are no warnings: the frontier handles them.
+// logHostEvent logs that a host fails, is abandoned, or answers again. These are not warnings: the
+// frontier handles them.
 func (rq *Requests) logHostEvent(event politeness.Event, host, crawl string) {
 	about := []any{"crawl", crawl, "host", host}
 	switch event {
@@ -173,7 +172,7 @@ func (rq *Requests) logHostEvent(event politeness.Event, host, crawl string) {
 	}
 }
 
-// logFailure logs a request that did not end well, and what comes next. The faults of a site are no warnings.
+// logFailure logs a failed request and the next step. Faults of a site are not warnings.
 func (rq *Requests) logFailure(req *Request, res *messages.Result) {
 	if effects[res.Class].quiet || !rq.log.Enabled(context.Background(), slog.LevelInfo) {
 		return
@@ -189,7 +188,7 @@ func (rq *Requests) logFailure(req *Request, res *messages.Result) {
 		about = append(about, "next", "abandon")
 	case Excluded:
 		about = append(about, "next", "exclude", "reason", r.Reason)
-	default: // it is to be visited once more
+	default: // it will be visited again
 		about = append(about, "next", r.State.String())
 	}
 	rq.log.Info("request failed", about...)
@@ -203,7 +202,7 @@ func digestOf(res *messages.Result) uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// digestText is the start of a digest, as a result has it.
+// digestText encodes the start of a digest in the form of a result.
 func digestText(digest uint64) string {
 	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, digest))
 }

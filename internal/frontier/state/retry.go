@@ -12,26 +12,21 @@ import (
 // retryBase is the wait before the second attempt.
 const retryBase = int64(time.Second)
 
-// blockedWait is the least wait before another attempt for a page in whose place a challenge
-// came. The site has noticed the crawler, and forgets it in minutes, not in
-// seconds.
+// blockedWait is the minimum wait before another attempt for a page that was replaced by a
+// challenge. The site has noticed the crawler, and forgets it in minutes, not in seconds.
 const blockedWait = crawlspec.Duration(10 * time.Minute)
 
-// retry lets the URL wait for another attempt, twice as long each time, unless
-// it has had them all. It steps behind the other URLs of its host: else the
-// oldest would take all the refusals of a host that refuses, and all the probes
-// of one that is down.
+// retry makes the URL wait for another attempt, twice as long each time, unless it has had all
+// attempts. The URL moves behind the other URLs of its host. Otherwise the oldest URL would get all
+// the refusals of a host, and all the probes of one that is down.
 //
 // The time of the attempt is the host's earliest + back-off + jitter:
-//   - The host's earliest is when politeness lets the host be asked next (internal/schedule/politeness,
-//     State.Earliest), so the delay, the slowdown, Retry-After, the breaker and the hours of the host
-//     come on top.
-//   - The back-off is 1 s after the first failure and doubles with each, up to 1 h. It is at least the wait that
-//     on_status of the spec has for the answer, and 10 min for a challenge for which the spec has no rule.
+//   - The host's earliest is when politeness allows the next request (internal/schedule/politeness, State.Earliest). So the delay, the slowdown, Retry-After, the breaker and the hours of the host are added.
+//   - The back-off is 1 s after the first failure and doubles with each, up to 1 h. It is at least the wait that on_status of the spec has for the response, and 10 min for a challenge for which the spec has no rule.
 //   - The jitter is up to a quarter of the back-off.
 //
-// The number of attempts is that of on_status for the answer. Otherwise it is max_attempts of the source or of
-// the spec, which is 4 by default (crawlspec.DefaultMaxAttempts). See onStatus.
+// The number of attempts is that of on_status for the response. Otherwise it is max_attempts of the
+// source or of the spec, which is 4 by default (crawlspec.DefaultMaxAttempts). See onStatus.
 func (v *visits) retry(req *Request, res *messages.Result, rules *Rules, now int64) error {
 	r, id := req.urlRecord, req.id
 	rule, _ := rules.onStatus(res)
@@ -49,8 +44,8 @@ func (v *visits) retry(req *Request, res *messages.Result, rules *Rules, now int
 	return nil
 }
 
-// onStatus says how often a URL is tried that was answered so, and how long it waits at
-// least before it is again; and whether the spec has a rule for the answer.
+// onStatus returns the number of attempts and the minimum wait for a URL with a response. ruled
+// reports whether the spec has a rule for the response.
 func (r *Rules) onStatus(res *messages.Result) (rule crawlspec.StatusRule, ruled bool) {
 	rule, ruled = r.SourceStatusRule(r.SourceOf(weburl.Hostname(res.URL)), res.Class, res.Status)
 	if !ruled && res.Class == messages.Blocked {
@@ -62,9 +57,9 @@ func (r *Rules) onStatus(res *messages.Result) (rule crawlspec.StatusRule, ruled
 	return rule, ruled
 }
 
-// retryable reports whether a result is one of an attempt that others may follow: by its
-// class, or as a rule for its status gives the URL more than one. The answer is the same
-// however many attempts there were: a result that comes twice must mean the same twice.
+// retryable reports whether another attempt may follow a result: because of its class, or because a
+// rule for its status allows more than one. The answer does not depend on the number of attempts,
+// so a repeated result has the same meaning.
 func (r *Rules) retryable(res *messages.Result) bool {
 	if res.Class.Retryable() {
 		return true
@@ -73,7 +68,7 @@ func (r *Rules) retryable(res *messages.Result) bool {
 	return ruled && rule.Attempts > 1
 }
 
-// jitter spreads times over span, the same for the same attempt.
+// jitter returns a time below span that is the same for the same attempt.
 func jitter(id urlID, n int, span int64) int64 {
 	if span <= 0 {
 		return 0

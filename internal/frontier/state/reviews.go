@@ -8,8 +8,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// reviews begin runs, and go through many URLs of a crawl, a thousand in each turn: to judge them by other rules, to audit
-// them, or to visit them again in a run.
+// reviews starts runs, and processes all URLs of a crawl, a thousand in each turn: to evaluate them
+// by changed rules, to audit them, or to visit them again in a run.
 type reviews struct {
 	*core
 	visits    *visits
@@ -28,7 +28,7 @@ func (rv *reviews) nextBatch(pre []byte, crawl string, at *sweep) (ids []urlID, 
 	return ids, last, err
 }
 
-// reevaluate judges a part of a crawl's URLs by the rules as they are now.
+// reevaluate evaluates a part of a crawl's URLs by the current rules.
 func (rv *reviews) reevaluate(name string, c *crawl, rules *Rules, now int64) error {
 	ids, last, err := rv.nextBatch(table.Name(table.Prefix(rv.partition, kindURL), name), name, c.Review)
 	if err == nil && c.Review.audits() {
@@ -49,8 +49,8 @@ func (rv *reviews) reevaluate(name string, c *crawl, rules *Rules, now int64) er
 	return err
 }
 
-// reevaluateURL applies the rules to one URL that is not in flight. What was
-// decided on a page, by robots.txt or by a guard that compares URLs, stays.
+// reevaluateURL applies the rules to one URL that is not in flight. Exclusions by a page's result,
+// by robots.txt or by a guard that compares URLs remain.
 func (rv *reviews) reevaluateURL(id urlID, rules *Rules, now int64) error {
 	r, err := rv.urls.record(id)
 	if err != nil || r == nil {
@@ -67,7 +67,7 @@ func (rv *reviews) reevaluateURL(id urlID, rules *Rules, now int64) error {
 	case Excluded:
 		return rv.judgeExcluded(r, id, rules, now)
 	case Done, Failed:
-		if r.againDue() && !rules.isCancelledFor(r.URL) { // it was while that was cancelled
+		if r.againDue() && !rules.isCancelledFor(r.URL) { // it became due while the crawl or its source was cancelled
 			return rv.visits.revisit(r, id, rules, now)
 		}
 		rv.visits.replan(r, id, rules, now)
@@ -130,7 +130,7 @@ func (rv *reviews) judgeWaiting(r *urlRecord, id urlID, rules *Rules, now int64)
 	return nil
 }
 
-// rename takes a URL under the name that it has by the rules of now.
+// rename adds a URL under its new name by the current rules.
 func (rv *reviews) rename(r *urlRecord, url, crawl string, rules *Rules, now int64) error {
 	m := &messages.Candidates{
 		Crawl: crawl, Source: messages.SourceLink, Referrer: r.Referrer, Depth: r.Depth, Redirects: r.Redirects, Run: r.Run,
@@ -138,7 +138,7 @@ func (rv *reviews) rename(r *urlRecord, url, crawl string, rules *Rules, now int
 	}
 	if r.Seed {
 		m.Source = messages.SourceSeed
-		if !r.Kept { // it is of a spec, or where a seed has led by a redirect
+		if !r.Kept { // from a spec, or reached from a seed by a redirect
 			m.SeedList = max(rules.seeds.Fingerprint, 1)
 		}
 	}
@@ -146,8 +146,8 @@ func (rv *reviews) rename(r *urlRecord, url, crawl string, rules *Rules, now int
 	return rv.discovery.candidate(m, messages.Candidate{URL: url, Priority: &priority}, rules, now)
 }
 
-// stands reports whether the rules have no say in why a URL is excluded: that was found
-// by a request, or by a comparison with other URLs.
+// stands reports whether the current rules cannot lift the exclusion of a URL, as a request or a
+// comparison with other URLs has caused it.
 func (r *Rules) stands(u *urlRecord) bool {
 	switch u.Reason {
 	case frontierapi.ReasonRobots:
@@ -163,7 +163,7 @@ func (r *Rules) stands(u *urlRecord) bool {
 	}
 }
 
-// judgeExcluded takes back a URL whose reason no longer holds.
+// judgeExcluded admits a URL whose exclusion reason no longer holds.
 func (rv *reviews) judgeExcluded(r *urlRecord, id urlID, rules *Rules, now int64) error {
 	if rules.stands(r) {
 		return nil

@@ -16,26 +16,26 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Rules decide what of a crawl is fetched, when, and how often.
+// Rules decides what of a crawl is fetched, when, and how often.
 type Rules struct {
 	crawlspec.Revision
-	stored crawlspec.Revision // another than Revision, if it cannot be used
+	stored crawlspec.Revision // the stored spec; differs from Revision if it is unusable
 	*RuleSet
 }
 
-// RuleSet is what is compiled from a spec. Crawls of equal specs share one.
+// RuleSet is a compiled spec. Crawls with equal specs share one.
 type RuleSet struct {
-	fingerprint      uint64 // tells specs apart
+	fingerprint      uint64 // identifies the spec
 	include, exclude []*regexp.Regexp
-	extensions       map[string]bool // of files that are not asked for
+	extensions       map[string]bool // of files that are not fetched
 	priorities       []priorityRule
 	recrawl          []recrawlRule
 	normalize        *weburl.Normalizer
 	traps            traps.Limits
-	links            uint64       // tells specs apart by what links they find
-	cookies          bool         // are kept for some URLs
-	pace             hostPolicy   // of hosts that no source names
-	sources          []hostPolicy // as in the spec
+	links            uint64       // identifies the link rules of the spec
+	cookies          bool         // cookies are kept for some URLs
+	pace             hostPolicy   // for hosts without a source
+	sources          []hostPolicy // in the order of the spec
 	seeds            frontierapi.SeedList
 }
 
@@ -49,7 +49,7 @@ type recrawlRule struct {
 	min, max time.Duration
 }
 
-// hostPolicy is how a host is to be asked.
+// hostPolicy is the policy for requests to a host.
 type hostPolicy struct {
 	politeness.Rules
 	state    crawlspec.RunState
@@ -57,16 +57,16 @@ type hostPolicy struct {
 	limits   crawlspec.Limits
 }
 
-// NewRules returns the rules of a spec. Stored is the spec as it is stored: another one, if
-// that cannot be used.
+// NewRules returns the rules of a spec. stored is the spec as it is stored, which differs from spec
+// if it is unusable.
 func NewRules(spec, stored crawlspec.Revision, set *RuleSet) *Rules {
 	return &Rules{Revision: spec, stored: stored, RuleSet: set}
 }
 
-// CompiledFrom reports whether the rules are those of a spec as it is stored.
+// CompiledFrom reports whether the rules belong to a stored spec.
 func (r *Rules) CompiledFrom(spec crawlspec.Revision) bool { return r.stored == spec }
 
-// NormalizeURL returns the URL that a crawl takes a canonical URL for.
+// NormalizeURL returns the crawl's normalized form of a canonical URL.
 func (r *Rules) NormalizeURL(url string) string { return r.normalize.Normalize(url) }
 
 func compile(spec crawlspec.Revision) (*Rules, error) {
@@ -117,7 +117,7 @@ func CompileSet(spec *crawlspec.Spec) (*RuleSet, error) {
 	return r, r.compilePaces(spec)
 }
 
-// maxRetryAfter bounds how long a host may ask to be left alone.
+// maxRetryAfter limits the Retry-After that a host may request.
 const maxRetryAfter = 24 * time.Hour
 
 func (r *RuleSet) compilePaces(spec *crawlspec.Spec) (err error) {
@@ -154,7 +154,7 @@ func compilePace(spec *crawlspec.Spec, p crawlspec.Politeness, state crawlspec.R
 	}, err
 }
 
-// paceOf returns how a host, given without its port, is to be asked.
+// paceOf returns the policy for a host, given without its port.
 func (r *Rules) paceOf(hostname string) *hostPolicy {
 	for i := range r.sources {
 		if r.Sources[i].Matches(hostname) {
@@ -164,7 +164,7 @@ func (r *Rules) paceOf(hostname string) *hostPolicy {
 	return &r.pace
 }
 
-// limitsOf returns what bounds the requests for a URL.
+// limitsOf returns the limits for requests for a URL.
 func (r *Rules) limitsOf(url string) crawlspec.Limits {
 	if len(r.sources) == 0 {
 		return r.pace.limits
@@ -172,19 +172,19 @@ func (r *Rules) limitsOf(url string) crawlspec.Limits {
 	return r.paceOf(weburl.Hostname(url)).limits
 }
 
-// isCancelledFor reports whether the crawl is cancelled, or what it wants of a URL's host.
+// isCancelledFor reports whether the crawl, or its source for the URL's host, is cancelled.
 func (r *Rules) isCancelledFor(url string) bool {
 	return r.State == crawlspec.Cancelled || len(r.sources) > 0 && r.paceOf(weburl.Hostname(url)).state == crawlspec.Cancelled
 }
 
-// overrules reports whether the guard that put a URL aside judges it again: it looks at the
-// URL alone, or is turned off.
+// overrules reports whether the guard that excluded a URL evaluates it again: because the guard
+// considers the URL alone, or because it is turned off.
 func (r *Rules) overrules(reason string) bool {
 	guard := traps.Reason(reason)
 	return slices.Contains(traps.Reasons(), guard) && (!guard.Compares() || r.traps.Off(guard))
 }
 
-// ownPriority is that which a URL came with, or else the usual one.
+// ownPriority returns the given priority of a URL, or the default.
 func ownPriority(given *int) byte {
 	if given == nil {
 		return messages.DefaultPriority
@@ -192,7 +192,7 @@ func ownPriority(given *int) byte {
 	return byte(*given)
 }
 
-// priority is that of the first rule for the URL, or else its own.
+// priority returns the priority of the first rule that matches the URL, or own.
 func (r *Rules) priority(url string, own byte) byte {
 	for i := range r.priorities {
 		if r.priorities[i].match.MatchString(url) {

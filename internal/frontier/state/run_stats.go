@@ -12,27 +12,27 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// runs are the figures of the runs of crawls.
+// runs manages the figures of the runs of crawls.
 type runs struct {
 	*base
 	crawls *crawls
 }
 
-// runKey is where the figures of a run are; of runs in order, the oldest first.
+// runKey returns the key of the figures of a run. Keys sort the oldest run first.
 func (rs *runs) runKey(crawl string, run int64) []byte {
 	return binary.BigEndian.AppendUint64(table.Name(table.Prefix(rs.partition, kindRun), crawl), uint64(run))
 }
 
-// goesOn returns the figures of a run in which something happens, to be changed in this
-// turn.
+// goesOn returns the figures of a run in which something happens, to be changed in this turn. It
+// updates the time of the last event.
 func (rs *runs) goesOn(name string, run, now int64) *frontierapi.Run {
 	r := rs.figuresOf(name, run, now)
 	r.Last = time.UnixMilli(max(rs.time.wallMS(now), r.Started.UnixMilli())).UTC()
 	return r
 }
 
-// figuresOf returns the figures of a run, to be changed in this turn: read, or begun.
-// Those of a run older than all that are kept are not kept either.
+// figuresOf returns the figures of a run, to be changed in this turn. It reads or creates them.
+// Figures of a run older than all kept ones are not kept.
 func (rs *runs) figuresOf(name string, run, now int64) *frontierapi.Run {
 	c := rs.crawls.get(name)
 	if r := c.runs[run]; r != nil {
@@ -78,11 +78,11 @@ func (rs *runs) read(key []byte) (*frontierapi.Run, error) {
 	return r, nil
 }
 
-// makeRoom forgets the oldest runs for another, and reports whether that is to be kept:
-// it may be older than they are.
+// makeRoom deletes the oldest runs to make room for another, and reports whether the new run is to
+// be kept. It is not if it is older than all kept runs.
 func (rs *runs) makeRoom(name string, run int64) (keep bool, err error) {
 	c := rs.crawls.get(name)
-	c.savedRun = nil // which may be one that is forgotten
+	c.savedRun = nil // it may be deleted below
 	pre := table.Name(table.Prefix(rs.partition, kindRun), name)
 	var kept []int64
 	err = rs.store.scan(pre, nil, func(key, _ []byte) (bool, error) {
@@ -101,7 +101,7 @@ func (rs *runs) makeRoom(name string, run int64) (keep bool, err error) {
 	return true, err
 }
 
-// save writes the figures that the turn has changed.
+// save writes the figures changed in this turn.
 func (rs *runs) save(name string, c *crawl) {
 	for run, r := range c.runs {
 		rs.tx.SetJSON(rs.runKey(name, run), r)
@@ -110,12 +110,12 @@ func (rs *runs) save(name string, c *crawl) {
 	clear(c.runs)
 }
 
-// newest returns the figures of the newest runs of a crawl, the oldest first. What the
-// current turn has changed is not in them.
+// newest returns the figures of the newest runs of a crawl, oldest first. It does not include
+// changes of the current turn.
 func (rs *runs) newest(name string, most int) (runs []frontierapi.Run, err error) {
 	err = rs.store.scan(table.Name(table.Prefix(rs.partition, kindRun), name), nil, func(_, value []byte) (bool, error) {
 		var r frontierapi.Run
-		if jsontext.Unmarshal(value, &r) == nil { // or it is quarantined when it is its turn
+		if jsontext.Unmarshal(value, &r) == nil { // unreadable figures are quarantined when they are loaded
 			runs = append(runs, r)
 		}
 		return true, nil
@@ -123,8 +123,7 @@ func (rs *runs) newest(name string, most int) (runs []frontierapi.Run, err error
 	return runs[max(0, len(runs)-most):], err
 }
 
-// countResult counts a result that has come for a request, before anything else of the
-// URL is changed by it.
+// countResult counts the result of a request. Call it before the result changes the URL.
 func (rs *runs) countResult(req *Request, res *messages.Result, now int64) {
 	n := new(frontierapi.Run)
 	if req.Recrawl {
@@ -155,7 +154,7 @@ func (rs *runs) countResult(req *Request, res *messages.Result, now int64) {
 	}
 }
 
-// countFailed counts a visit that has led nowhere.
+// countFailed counts a failed visit.
 func (rs *runs) countFailed(r *urlRecord, id urlID, now int64) {
 	visitsTotal.WithLabelValues("failed").Inc()
 	if !r.Recrawl {
@@ -163,8 +162,8 @@ func (rs *runs) countFailed(r *urlRecord, id urlID, now int64) {
 	}
 }
 
-// countRecords counts what was made of a page, told with the end of its visit, before
-// that is noted.
+// countRecords counts the records of a page, reported with the end of its visit. Call it before the
+// end is applied.
 func (rs *runs) countRecords(r *urlRecord, id urlID, m *messages.Candidates, now int64) {
 	if len(m.Records) == 0 {
 		return
@@ -183,7 +182,7 @@ func (rs *runs) countRecords(r *urlRecord, id urlID, m *messages.Candidates, now
 	}
 }
 
-// recrawling is 1 if the visit that a URL is open for belongs to no run.
+// recrawling returns 1 if the URL's open visit belongs to no run, else 0.
 func (r *urlRecord) recrawling() int64 {
 	if r.Recrawl && r.Run <= r.SentRun && r.State != 0 && !r.State.ended() {
 		return 1
@@ -191,8 +190,8 @@ func (r *urlRecord) recrawling() int64 {
 	return 0
 }
 
-// recrawlIn reports whether a visit of a round that this state does not know yet was
-// planned by rules: its run has had the URL before.
+// recrawlIn reports whether a visit of a round that this state does not know yet was planned by
+// recrawl rules, because its run had the URL before.
 func (r *urlRecord) recrawlIn(round uint64, run int64) bool {
 	if run > r.SentRun {
 		return false
@@ -200,8 +199,8 @@ func (r *urlRecord) recrawlIn(round uint64, run int64) bool {
 	return round == r.Round && r.Recrawl || round > r.Round && (r.State.ended() && r.Due != 0 || !r.State.ended() && r.Recrawl)
 }
 
-// sentInRun notes that the run which found a URL last has it: a visit that was planned
-// otherwise is one of that run now.
+// sentInRun records that the URL is sent in the run that found it last. If that run is new, a visit
+// planned by recrawl rules now belongs to it.
 func (r *urlRecord) sentInRun() {
 	r.Recrawl = r.Recrawl && r.Run <= r.SentRun
 	r.SentRun = r.Run

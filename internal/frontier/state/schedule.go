@@ -9,33 +9,32 @@ import (
 	"seine/internal/schedule/politeness"
 )
 
-// schedule knows when hosts are due.
+// schedule tracks when hosts are due.
 type schedule struct {
 	*base
 	hosts      *hosts
-	ready      []*host // due, in the order of their turn
-	nextDue    int64   // no entry of the due index is before
-	nextForget int64   // nor of the index of hosts to forget, as politeness counts time
+	ready      []*host // due, in the order of their turns
+	nextDue    int64   // lower bound of the due index
+	nextForget int64   // lower bound of the index of hosts to remove, in politeness time
 }
 
-// maxDue bounds what is taken from an index at once.
+// maxDue limits how many entries are taken from an index at once.
 const maxDue = 1024
 
-// maxLine bounds how many hosts of a line are taken from it at once. One goes
-// where there is a delay; the others are spare, for hosts that have another reason
-// not to be asked.
+// maxLine limits how many hosts are taken from a line at once. If the domain has a delay, one is
+// served. The others are spare, for hosts that cannot be served for another reason.
 const maxLine = 8
 
 func (s *schedule) linePrefix(domain string) []byte {
 	return table.Name(table.Prefix(s.partition, kindLine), domain)
 }
 
-// lookAgain is how far ahead an entry of the due index is at most. Then it is seen
-// when the host may really go, by the rules and the time of day as they are then.
+// lookAgain is the maximum distance of an entry in the due index. Then the rules and the time of
+// day of that moment decide when the host may really be served.
 const lookAgain = int64(time.Hour)
 
-// nextDueTime is the entry that a host must have in the due index: when it may be
-// asked next, 0 if it has nothing to ask for or too much in flight.
+// nextDueTime returns a host's time for the due index: when its next request may be sent, 0 if it
+// has no URLs or too many requests in flight.
 func (s *schedule) nextDueTime(h *host, now int64) (int64, error) {
 	waiting := false
 	for _, w := range h.work {
@@ -56,13 +55,13 @@ func (s *schedule) nextDueTime(h *host, now int64) (int64, error) {
 	return max(min(s.time.earliest(&h.polite, rules, now), now+lookAgain), h.notBefore, 1), nil
 }
 
-// isHostAbandoned reports whether a host is taken for dead: until its next probe is
-// due, what is queued for it fails.
+// isHostAbandoned reports whether a host is abandoned: its queued URLs fail until its next probe is
+// due.
 func (s *schedule) isHostAbandoned(h *host, rules *politeness.Rules, now int64) bool {
 	return h.polite.Abandoned(rules) && h.inFlight == 0 && s.time.earliest(&h.polite, rules, now) > now
 }
 
-// set sets when a host is due, and in which line.
+// set sets the due time and the line of a host.
 func (s *schedule) set(h *host, want int64) error {
 	line := ""
 	if want != 0 && h.grouped {
@@ -88,12 +87,12 @@ func (s *schedule) set(h *host, want int64) error {
 	return nil
 }
 
-// wantedDomain is the entry that a domain must have in the due index.
+// wantedDomain returns the due time of a domain for the due index, 0 for none.
 func (s *schedule) wantedDomain(d *host, now int64) int64 {
 	switch {
 	case d.first == math.MaxInt64:
 		return 0
-	case d.rules == nil: // whose turn it is is not known yet
+	case d.rules == nil: // the next host is not known yet
 		return max(min(d.first, now+lookAgain), 1)
 	case d.inFlight >= d.polite.Limit(d.rules):
 		return 0
@@ -101,7 +100,7 @@ func (s *schedule) wantedDomain(d *host, now int64) int64 {
 	return max(min(max(d.first, s.time.earliest(&d.polite, d.rules, now)), now+lookAgain), 1)
 }
 
-// commitHosts stores the hosts that changed, and when they are due; and then the domains.
+// commitHosts stores the changed hosts with their due times, and then the domains.
 func (s *schedule) commitHosts(now int64) error {
 	for _, h := range s.hosts.touched {
 		want, err := s.nextDueTime(h, now)
@@ -125,7 +124,7 @@ func (s *schedule) commitHosts(now int64) error {
 }
 
 func (s *schedule) commitHost(h *host, now int64) {
-	if h.forgettable(s.time.pace(now)) { // it stays in memory: the store still shows it in this turn
+	if h.forgettable(s.time.pace(now)) { // it stays in memory, as the store still has it in this turn
 		hostTable.Remove(s.tx.Turn, h.name, h)
 	} else {
 		hostTable.Put(s.tx.Turn, h.name, h)
@@ -141,21 +140,21 @@ func (s *schedule) makeReady(h *host) {
 	}
 }
 
-// readyIfDue puts a host into the ready list if it can be asked now. One that
-// finds no place there is found by its entry in the due index.
+// readyIfDue adds a host to the ready list if it is due now. If the list is full, the due index
+// finds the host later.
 func (s *schedule) readyIfDue(h *host, now int64) error {
 	if h.ready || len(s.ready) >= maxDue {
 		return nil
 	}
 	w, err := s.nextDueTime(h, now)
-	if err == nil && w != 0 && w <= now && !h.grouped { // or it waits in line
+	if err == nil && w != 0 && w <= now && !h.grouped { // otherwise it waits in line
 		s.makeReady(h)
 	}
 	return err
 }
 
-// loadDue takes hosts that are due from the index into the ready list. Their
-// entries stay until they have been served.
+// loadDue moves due hosts from the index into the ready list. Their entries stay until they have
+// been served.
 func (s *schedule) loadDue(now int64) error {
 	if s.nextDue > now || len(s.ready) >= maxDue {
 		return nil
@@ -186,8 +185,8 @@ func (s *schedule) loadDue(now int64) error {
 	return err
 }
 
-// loadLine takes the hosts of a domain that are due from its line into the ready
-// list. Their entries stay until they have been served.
+// loadLine moves the due hosts of a domain's line into the ready list. Their entries stay until
+// they have been served.
 func (s *schedule) loadLine(d *host, now int64) error {
 	s.hosts.markDirty(d) // it stays in memory
 	from, n, empty := d.first, 0, true
@@ -217,7 +216,7 @@ func (s *schedule) loadLine(d *host, now int64) error {
 	return err
 }
 
-// free reports whether a host may be asked as far as its domain is concerned.
+// free reports whether a host's domain allows a request.
 func (s *schedule) free(h *host, now int64) (bool, error) {
 	d, err := s.hosts.domainOf(h)
 	if err != nil {
@@ -226,8 +225,8 @@ func (s *schedule) free(h *host, now int64) (bool, error) {
 	return !d.held && d.inFlight < d.polite.Limit(h.shared) && s.time.earliest(&d.polite, h.shared, now) <= now, nil
 }
 
-// goes reports what free does of a host whose turn it is. If it must wait, so
-// must those behind it.
+// goes reports whether the domain of the next host in line allows a request. If the host must wait,
+// so must those behind it.
 func (s *schedule) goes(h *host, now int64) (bool, error) {
 	free, err := s.free(h, now)
 	if err != nil || h.domain.held {
@@ -238,8 +237,8 @@ func (s *schedule) goes(h *host, now int64) (bool, error) {
 	return free, nil
 }
 
-// unpark puts back what is parked of a crawl, some hosts in each call. It
-// reports whether that was all.
+// unpark puts parked hosts of a crawl back into the schedule, some in each call. It reports whether
+// all are done.
 func (s *schedule) unpark(name string, now int64) (done bool, err error) {
 	pre := table.Name(table.Prefix(s.partition, kindParked), name)
 	return s.doSome(pre, func(key, _ []byte, _ int) (int, error) {
@@ -247,7 +246,7 @@ func (s *schedule) unpark(name string, now int64) (done bool, err error) {
 	})
 }
 
-// unparkHost puts back a host that a key of the index names.
+// unparkHost puts back a host, given its key in the index.
 func (s *schedule) unparkHost(crawl string, key []byte, name string, now int64) error {
 	h, err := s.hosts.host(name)
 	if err != nil {
@@ -257,7 +256,7 @@ func (s *schedule) unparkHost(crawl string, key []byte, name string, now int64) 
 		s.stray(key)
 		return nil
 	}
-	if !h.wants(crawl) { // it has forgotten the deleted crawl that parked it
+	if !h.wants(crawl) { // it has dropped the deleted crawl that parked it
 		return nil
 	}
 	h.of(crawl).parked, h.rules = false, nil
@@ -265,7 +264,7 @@ func (s *schedule) unparkHost(crawl string, key []byte, name string, now int64) 
 	return s.readyIfDue(h, now)
 }
 
-// auditLine makes sure that the domain in whose line a host stands knows of it, and is in the index.
+// auditLine makes sure that the domain of a host in line knows the host and is in the index.
 func (s *schedule) auditLine(h *host) error {
 	d, err := s.hosts.host(lineMark + h.line)
 	if err != nil || d.dirty || d.due == 0 && d.inFlight > 0 {

@@ -12,31 +12,33 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// scope says why a URL is not fetched.
+// scope decides whether a URL is excluded.
 type scope struct {
 	*base
 	crawls *crawls
 	urls   *urls
 }
 
-// exclusion returns why a URL must not be fetched, "" if it may: its host is out of the scope that the seeds of the
-// crawl open (scope_roots.go), a rule of the spec or a guard against traps is against it, or the crawl is cancelled.
+// exclusion returns why a URL must not be fetched, "" if it may. Reasons are that its host is
+// outside the scope that the seeds open (scope_roots.go), a rule of the spec, a guard against
+// traps, or a cancelled crawl.
 //
 // These guards are elsewhere, because they compare a URL with others or count pages:
-//   - The traps that compare a new URL with earlier ones: trapReason (trap_check.go), which admit (visits.go) asks
-//     after this one; and again trapAtDispatch, which nextOfCrawl (dispatcher.go) asks before it sends a request.
+//   - The traps that compare a new URL with earlier ones: trapReason (trap_check.go), which admit (visits.go) calls after exclusion. trapAtDispatch, which nextOfCrawl (dispatcher.go) calls before it sends a request, checks again.
 //   - max_pages_per_host: admit, and again nextOfCrawl.
 //
-// A new reason has a name in frontierapi/reasons.go and a line in stands (reviews.go): without that, its URLs stay
-// excluded when the spec changes. The keys of the rules are in crawlspec/spec.go, rules.go compiles them, and
-// internal/run/crawl/dry_run.go shows them.
+// A new reason has a name in frontierapi/reasons.go and a line in stands (reviews.go): without
+// that, its URLs stay excluded when the spec changes. The keys of the rules are in
+// crawlspec/spec.go, rules.go compiles them, and internal/run/crawl/dry_run.go shows them.
 //
-// When the spec changes, reevaluate (reviews.go) judges the known URLs again; it also excludes those that have another
-// name now (ReasonNormalized). ScopePreview (scope_preview.go) says the same of a page that is not crawled.
+// When the spec changes, reevaluate (reviews.go) evaluates the known URLs again; it also excludes
+// those with a new name (ReasonNormalized). ScopePreview (scope_preview.go) returns the same
+// decision for a page that is not crawled.
 //
-// The fetcher applies include and exclude once more (fetcher/redirect_scope.go), to URLs on a circle of redirects that it
-// follows without asking the frontier. It alone applies robots.txt (fetcher/robots_check.go), refuses addresses that must not
-// be dialled (internal/fetch/netguard) and types that are not kept; applyOutcome (visits.go) excludes their URLs.
+// The fetcher applies include and exclude once more (fetcher/redirect_scope.go), to URLs on a
+// circle of redirects that it follows without the frontier. Only the fetcher applies robots.txt
+// (fetcher/robots_check.go), refuses addresses that must not be dialled (internal/fetch/netguard)
+// and refuses content types; applyOutcome (visits.go) excludes their URLs.
 func (s *scope) exclusion(crawl string, r *urlRecord, rules *Rules, wall int64) (reason string, err error) {
 	opened, err := s.inScope(crawl, r, rules)
 	if err != nil {
@@ -45,8 +47,9 @@ func (s *scope) exclusion(crawl string, r *urlRecord, rules *Rules, wall int64) 
 	return rules.exclusionReason(r, opened, wall), nil
 }
 
-// inScope reports whether a URL is in the scope of its crawl. A seed always is, and so is a sitemap that robots.txt or an
-// index of sitemaps names: it may be on the host of a CDN. What it lists has to be in scope by itself.
+// inScope reports whether a URL is in the scope of its crawl. Seeds always are. So is a sitemap
+// named by robots.txt or by a sitemap index, which may be on the host of a CDN. URLs in the sitemap
+// must be in scope themselves.
 func (s *scope) inScope(name string, r *urlRecord, rules *Rules) (bool, error) {
 	in := rules.root(r.URL)
 	if in == (root{}) || r.Seed || r.Sitemap || rules.namesHost(r.URL) {
@@ -55,8 +58,7 @@ func (s *scope) inScope(name string, r *urlRecord, rules *Rules) (bool, error) {
 	return s.isOpen(name, in)
 }
 
-// root is the one that decides whether a URL is in scope; the zero value where
-// every host is.
+// root returns the root that decides whether a URL is in scope, or the zero value if every host is.
 func (r *Rules) root(url string) root {
 	switch r.Scope {
 	case crawlspec.ScopeAny:
@@ -79,9 +81,8 @@ func (r *Rules) namesHost(url string) bool {
 	})
 }
 
-// exclusionReason returns why a URL must not be fetched, "" if it may. Opened says
-// that its root is in scope. That it was cancelled comes last: what would not be fetched
-// anyway says why.
+// exclusionReason returns why a URL must not be fetched, "" if it may. opened says that its root is
+// in scope. Cancellation comes last: a URL that is excluded anyway gets the more specific reason.
 func (r *Rules) exclusionReason(u *urlRecord, opened bool, now int64) string {
 	reason := r.ruleAgainst(u, opened, now)
 	if reason == "" && r.isCancelledFor(u.URL) {
@@ -90,7 +91,7 @@ func (r *Rules) exclusionReason(u *urlRecord, opened bool, now int64) string {
 	return reason
 }
 
-// ruleAgainst returns which rule of the spec, or guard, is against a URL, "" if none is.
+// ruleAgainst returns the rule of the spec, or the guard, that excludes a URL, "" if none does.
 func (r *Rules) ruleAgainst(u *urlRecord, opened bool, now int64) string {
 	matches := func(re *regexp.Regexp) bool { return re.MatchString(u.URL) }
 	switch {
@@ -107,7 +108,7 @@ func (r *Rules) ruleAgainst(u *urlRecord, opened bool, now int64) string {
 	case u.Redirects > 0 && u.Redirects > r.limitsOf(u.URL).MaxRedirects:
 		return frontierapi.ReasonRedirects
 	case u.Seed:
-		return "" // a person asked for it: no guard knows better
+		return "" // guards do not apply to seeds
 	case !u.Sitemap && r.extensions[crawlspec.Extension(u.URL)]: // sitemaps may be compressed files
 		return frontierapi.ReasonExtension
 	}

@@ -6,16 +6,16 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// ScopePreview says what a frontier would do with URLs found on a page, for a crawl
-// that starts at that page and has seen nothing else.
+// ScopePreview predicts the frontier's decisions on URLs found on a page, for a crawl that starts
+// at that page and has seen nothing else.
 type ScopePreview struct {
 	rules *Rules
 	root  root
 	now   time.Time
 }
 
-// NewScopePreview returns that of a spec, which must be valid, and a page. Guards that
-// look at dates count from now.
+// NewScopePreview returns the preview for a spec, which must be valid, and a page. Guards that
+// check dates count from now.
 func NewScopePreview(spec *crawlspec.Spec, page string, now time.Time) (*ScopePreview, error) {
 	r, err := compile(crawlspec.Revision{Spec: spec})
 	if err != nil {
@@ -24,8 +24,8 @@ func NewScopePreview(spec *crawlspec.Spec, page string, now time.Time) (*ScopePr
 	return &ScopePreview{rules: r, root: r.root(page), now: now}, nil
 }
 
-// Evaluate returns why a URL, so many links away and with the priority that the parser
-// gave it, would be excluded, "" if it would not; and its priority.
+// Evaluate returns why a URL would be excluded, "" if it would not, and its priority. depth is its
+// distance in links; given is the priority that the parser gave it.
 func (o *ScopePreview) Evaluate(url string, depth int, given *int) (excluded string, priority int) {
 	opened := o.rules.root(url) == o.root || o.rules.namesHost(url)
 	u := &urlRecord{URL: url, Depth: depth}

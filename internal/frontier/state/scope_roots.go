@@ -5,19 +5,17 @@ import (
 	"seine/internal/frontier/table"
 )
 
-// root is what a seed opens to its crawl: a host, or, with an empty host, a
-// registrable domain. A seed opens both, whatever the scope of the crawl, so
-// that another scope finds what it needs.
+// root is what a seed opens to its crawl: a host, or, with an empty host, a registrable domain. A
+// seed opens both, whatever the scope of the crawl, so that the scope may change.
 type root struct{ domain, host string }
 
-// rootsOf returns the host of a URL, and its domain.
+// rootsOf returns the roots of a URL: its host, then its domain.
 func rootsOf(url string) [2]root {
 	domain := weburl.Domain(weburl.Hostname(url))
 	return [2]root{{domain, weburl.Host(url)}, {domain, ""}}
 }
 
-// append adds the root to a key. The keys of a domain's hosts begin with the
-// domain's.
+// append adds the root to a key. The keys of a domain's hosts begin with the domain's key.
 func (r root) append(k []byte) []byte {
 	k = table.Name(k, r.domain)
 	if r.host != "" {
@@ -26,7 +24,7 @@ func (r root) append(k []byte) []byte {
 	return k
 }
 
-// rootAtEnd returns the root that append has added to a key.
+// rootAtEnd decodes the root that append has added to a key.
 func rootAtEnd(k []byte) root {
 	domain, rest, _ := table.CutName(k)
 	host, _, _ := table.CutName(rest)
@@ -44,7 +42,7 @@ func (s *scope) openingKey(crawl string, r root) []byte {
 // isOpen reports whether a seed has opened a root.
 func (s *scope) isOpen(name string, r root) (bool, error) {
 	c := s.crawls.active[name]
-	if c == nil { // it is dormant, and a query does not wake it
+	if c == nil { // the crawl is dormant, and a query does not activate it
 		return s.store.has(s.openedKey(name, r))
 	}
 	open, cached := c.roots[r]
@@ -58,12 +56,11 @@ func (s *scope) isOpen(name string, r root) (bool, error) {
 	return open, err
 }
 
-// maxRoots bounds the cache of what is in scope, between turns.
+// maxRoots limits the cache of roots, between turns.
 const maxRoots = 4096
 
-// addScopeRoots lets a crawl enter the host of a seed, and its domain. What was found
-// there before is taken back from the next turn on, in steps: see admitOpened. So
-// the order of seeds and links does not matter.
+// addScopeRoots opens the host and the domain of a seed. URLs found there before are admitted from
+// the next turn on, in steps: see admitOpened. So the order of seeds and links does not matter.
 func (s *scope) addScopeRoots(name, url string) error {
 	c := s.crawls.get(name)
 	for _, r := range rootsOf(url) {

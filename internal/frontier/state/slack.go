@@ -4,17 +4,17 @@ import "time"
 
 // hostDelays is the shortest delay of the hosts with recent requests.
 type hostDelays struct {
-	now, before hostDelaySpan // this span of time, and the one before
+	now, before hostDelaySpan // the current span and the one before
 }
 
-// hostDelaySpan is what was asked in a span of time.
+// hostDelaySpan describes the requests in a span of time.
 type hostDelaySpan struct {
 	began    int64
 	requests int
 	shortest time.Duration
 }
 
-// hostDelayTime is how long a span is.
+// hostDelayTime is the length of a span.
 const hostDelayTime = int64(time.Second)
 
 func (s *hostDelays) asked(delay time.Duration, now int64) {
@@ -35,16 +35,17 @@ func (s *hostDelays) roll(now int64) {
 }
 
 const (
-	// busyRequests is how many requests within two seconds there must be for what arrives to wait: a small crawl
-	// gains nothing by that.
+	// busyRequests is the minimum number of requests within two seconds for incoming messages to
+	// wait. A small crawl gains nothing by that.
 	busyRequests = 16
-	// maxSlack bounds the wait, which is a twentieth of the delay. Less than minSlack is not worth one.
+	// maxSlack limits the wait, which is a twentieth of the delay. A wait below minSlack is not
+	// worthwhile.
 	maxSlack, minSlack = int64(50 * time.Millisecond), int64(5 * time.Millisecond)
 )
 
-// Slack is for how long a message may wait to be applied, in ns, where all hosts with recent requests rest much longer
-// after each request: the rest counts from the end of the response, not from when its result is applied. It is 0
-// where a host may be asked again soon, and where little is asked.
+// Slack returns how long a message may wait to be applied, in ns. It is positive if all hosts with
+// recent requests have much longer delays: a delay counts from the end of the response, not from
+// when its result is applied. It is 0 if a host may be due again soon, or if requests are few.
 func (rq *Requests) Slack(now int64) int64 {
 	rq.pacer.delays.roll(now)
 	a, b := rq.pacer.delays.now, rq.pacer.delays.before

@@ -11,9 +11,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// Usable reports whether the store's own state of a partition can continue: it lacks
-// nothing that the newest snapshot has, an object with positions that it has reached, and if it was made of a snapshot and has not
-// caught up, that is still the newest.
+// Usable reports whether the store's own state of a partition can continue. It must lack nothing of
+// the newest snapshot, given as an object with the positions that it has reached. A state that was
+// made from a snapshot and has not caught up is usable if that snapshot is still the newest.
 func (s *Store) Usable(p int, snapshot string, reached map[string]messages.Position) (bool, error) {
 	if from, isNew, err := s.Origin(p); isNew || err != nil {
 		return from == snapshot, err
@@ -28,10 +28,10 @@ func (s *Store) Usable(p int, snapshot string, reached map[string]messages.Posit
 	return true, err
 }
 
-// MarkNew notes that a state came from another store, with the object of the snapshot
-// that it was made of, "" if it was made of streams alone. As long as the mark is
-// there, the requests in flight of that store are not known here: an owner that dies
-// before it has caught up leaves it to the next. See Partition.Resume.
+// MarkNew records that a state came from another store. object is the snapshot that it was made
+// from, "" if it was made from streams only. While the mark exists, the in-flight requests of that
+// store are unknown here: an owner that dies before it has caught up leaves the mark to the next.
+// See Partition.Resume.
 func (s *Store) MarkNew(p int, object string) error {
 	if err := s.db.Set(table.Prefix(p, kindNew), []byte(object), pebble.Sync); err != nil {
 		return fmt.Errorf("mark the state of partition %d as new: %w", p, err)
@@ -39,7 +39,7 @@ func (s *Store) MarkNew(p int, object string) error {
 	return nil
 }
 
-// Origin returns what markNew noted, if it did.
+// Origin returns the object recorded by MarkNew, and whether there is one.
 func (s *Store) Origin(p int) (object string, isNew bool, err error) {
 	value, err := s.get(table.Prefix(p, kindNew))
 	if err != nil {
@@ -48,9 +48,9 @@ func (s *Store) Origin(p int) (object string, isNew bool, err error) {
 	return string(value), value != nil, nil
 }
 
-// Resume continues with the requests in flight, once the state has caught up with its
-// streams: those of a former owner that are in FETCH, by their sequence there, and those
-// of this state. Each is looked for at once.
+// Resume continues with the requests in flight, once the state has caught up with its streams. They
+// are the former owner's requests in FETCH, by their sequence there, and those of this state. Each
+// is checked at once.
 func (p *Partition) Resume(inFetch map[uint64]*messages.Request, now int64) error {
 	for _, seq := range slices.Sorted(maps.Keys(inFetch)) {
 		req := inFetch[seq]

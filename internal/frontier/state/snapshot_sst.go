@@ -15,22 +15,22 @@ import (
 	"seine/internal/frontier/table"
 )
 
-// Format is that of the keys and values of a partition.
+// Format is the version of a partition's keys and values.
 const Format = 1
 
-// View is a partition's state at the end of a turn, for as long as it is open.
+// View is a partition's state at the end of a turn, as long as it is open.
 type View struct {
 	store     *Store
 	partition int
 	snapshot  *pebble.Snapshot
 }
 
-// View opens the state as it is now.
+// View opens a view of the current state.
 func (s *Store) View(partition int) *View {
 	return &View{s, partition, s.db.NewSnapshot()}
 }
 
-// Close ends the view.
+// Close closes the view.
 func (v *View) Close() { _ = v.snapshot.Close() }
 
 // Write writes the state as one SSTable.
@@ -48,15 +48,15 @@ func (v *View) Write(w io.Writer) (err error) {
 	})
 }
 
-// writable is a writer for an SSTable.
+// writable adapts a writer for an SSTable.
 type writable struct{ w io.Writer }
 
 func (w *writable) Write(p []byte) error { _, err := w.w.Write(p); return err }
 func (w *writable) Finish() error        { return nil }
 func (w *writable) Abort()               {}
 
-// Replace puts the state that was written as an SSTable in the place of what
-// the store has of the partition, at once. A nil reader leaves nothing.
+// Replace atomically replaces a partition's state with an SSTable written by Write. A nil reader
+// clears the partition.
 func (s *Store) Replace(ctx context.Context, partition int, r io.Reader) error {
 	span := pebble.KeyRange{Start: table.Partition(partition), End: table.Partition(partition + 1)}
 	if r == nil {

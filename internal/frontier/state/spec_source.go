@@ -5,22 +5,21 @@ import (
 	"seine/pkg/messages"
 )
 
-// SpecSource gives a partition the specs of the crawls.
+// SpecSource gives a partition the specs of crawls.
 type SpecSource interface {
 	// Rules returns the newest spec of a crawl, at least of revision rev. The rules of a lost spec stall the crawl.
 	Rules(crawl string, rev uint64) (*Rules, error)
-	// Generation grows with every change of any of them.
+	// Generation is incremented by every change of a spec.
 	Generation() uint64
-	// Changes returns what has become known after a generation, of each crawl at least
-	// the last change.
+	// Changes returns the changes after a generation, at least the last one of each crawl.
 	Changes(since uint64) []crawlspec.Change
-	// Known says up to where all is known, and in what Changes returns after the call.
+	// Known returns the progress up to which all changes are known, and included by Changes after
+	// this call.
 	Known() crawlspec.Progress
-	// Revision returns the revision of a crawl's spec, and whether that is known.
+	// Revision returns the revision of a crawl's spec, and whether it is known.
 	Revision(crawl string) (rev uint64, known bool)
-	// Seeded reports whether the spec of a crawl lists seeds, as far as it is known.
+	// Seeded reports whether the spec of a crawl, if known, lists seeds.
 	Seeded(crawl string) bool
-	// Deletion returns the last deletion of a crawl as far as it is known, nil if
-	// there is none.
+	// Deletion returns the last known deletion of a crawl, nil if there is none.
 	Deletion(crawl string) *messages.Deletion
 }

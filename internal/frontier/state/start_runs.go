@@ -10,9 +10,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// startRun starts the crawl again from its seeds when its schedule is due, and over
-// everything when the spec asks for that.
-// Starts that were missed are made up for by one.
+// startRun starts a run from the seeds when the crawl's schedule is due, and over all URLs when the
+// spec asks for that. One run makes up for all missed starts.
 func (rv *reviews) startRun(name string, c *crawl, rules *Rules, now int64) error {
 	if rules.AgainDue(c.Again) {
 		c.Again = rules.Again
@@ -45,15 +44,15 @@ func (rv *reviews) startRun(name string, c *crawl, rules *Rules, now int64) erro
 	return nil
 }
 
-// begins begins a run. The one before, or that of another partition, may have been
-// named by a clock that was ahead.
+// begins begins a run. The new run is later than the previous one and those of other partitions,
+// even if a fast clock named them.
 func (rv *reviews) begins(name string, c *crawl, run int64, reseed *sweep, now int64) {
 	c.Run = max(run, c.Run+1, c.LatestRun)
 	rv.runs.goesOn(name, c.Run, now)
 	c.Reseed, c.dirty, c.nextRun = reseed, true, 0
 }
 
-// dueRun is the last start that is due by now; if none is, the next one.
+// dueRun returns the last start that is due by now, or else the next one.
 func (c *crawl) dueRun(rules *Rules, now time.Time) (time.Time, error) {
 	last := time.UnixMilli(c.Started)
 	if run := time.Unix(c.Run, 0); run.After(last) {
@@ -69,7 +68,7 @@ func (c *crawl) dueRun(rules *Rules, now time.Time) (time.Time, error) {
 	switch {
 	case c.nextRun > 0: // its time has come
 		last = time.Unix(0, c.nextRun-1)
-	case !soon.IsZero() && !last.Before(soon): // it began, or was named, by a clock that was ahead
+	case !soon.IsZero() && !last.Before(soon): // a fast clock began or named the last run
 		last = now
 	}
 	next, err := rules.NextRun(last)
@@ -83,8 +82,8 @@ func (c *crawl) dueRun(rules *Rules, now time.Time) (time.Time, error) {
 	return next, err
 }
 
-// firstRun is the number of a crawl's first run: later than those of a deleted crawl of the name, whose records may be in
-// the same database.
+// firstRun returns the number of a crawl's first run. It is later than the runs of a deleted crawl
+// of the name, whose records may be in the same database.
 func (r *Rules) firstRun() int64 {
 	if r.Deletion == nil {
 		return 0
@@ -92,7 +91,7 @@ func (r *Rules) firstRun() int64 {
 	return max(0, r.Deletion.Time.Unix())
 }
 
-// since is when the spec was stored, Unix ms; 0 if that is not known.
+// since returns when the spec was stored, Unix ms; 0 if unknown.
 func (r *Rules) since() int64 {
 	if r.Time.IsZero() {
 		return 0
@@ -100,11 +99,11 @@ func (r *Rules) since() int64 {
 	return r.Time.UnixMilli()
 }
 
-// startsAgain reports whether a schedule starts the crawl again.
+// startsAgain reports whether a schedule starts runs of the crawl.
 func (r *Rules) startsAgain() bool { return r.Schedule != "" && r.State != crawlspec.Cancelled }
 
-// reseed feeds a part of the seeds, or of all URLs, to the run that has started. With
-// gone: record, a page that has records is visited even if no link leads to it any more.
+// reseed adds a part of the seeds, or of all URLs, to the run that has started. With gone: record,
+// a page that has records is visited even if no link leads to it any more.
 func (rv *reviews) reseed(name string, c *crawl, rules *Rules, now int64) error {
 	pre := table.Name(table.Prefix(rv.partition, kindSeed), name)
 	if c.Reseed.All || c.Reseed.Recorded {
@@ -130,9 +129,9 @@ func (rv *reviews) reseed(name string, c *crawl, rules *Rules, now int64) error 
 	return err
 }
 
-// joinRun makes a URL one of the run that has started. Where that is to visit all, what
-// was never visited is left as it is, and an unchanged page leads to nothing that the run
-// does not have anyway.
+// joinRun adds a URL to the run that has started. If the run visits all, excluded URLs that were
+// never visited stay as they are, and links of unchanged pages are marked as found, as the run has
+// them anyway.
 func (rv *reviews) joinRun(r *urlRecord, id urlID, c *crawl, rules *Rules, now int64) error {
 	all := c.Reseed.All
 	if r.Run >= c.Run || all && r.State == Excluded && !r.answered() {
@@ -149,15 +148,15 @@ func (rv *reviews) joinRun(r *urlRecord, id urlID, c *crawl, rules *Rules, now i
 	return rv.visits.revisit(r, id, rules, now)
 }
 
-// joinSeeds makes a part of the seeds of the spec ones of the run that has started, and
-// reports whether it was the last.
+// joinSeeds adds a part of the spec's seeds to the run that has started, and reports whether it was
+// the last.
 func (rv *reviews) joinSeeds(name string, c *crawl, rules *Rules, now int64) (last bool, err error) {
 	own := rv.seeds.ownSeeds(rules)
 	from := min(c.Reseed.Seeds, len(own))
 	for _, u := range own[from:min(from+reviewed, len(own))] {
 		id := urlID{name, messages.HashURL(u.URL)}
 		r, err := rv.urls.record(id)
-		if err == nil && r != nil { // or its seeds are still to come
+		if err == nil && r != nil { // otherwise its seed message is still to come
 			err = rv.joinRun(r, id, c, rules, now)
 		}
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 	"seine/internal/frontier/table"
 )
 
-// Sync says what a commit waits for.
+// Sync is what a commit waits for.
 type Sync string
 
 // Sync policies.
@@ -30,12 +30,12 @@ const (
 // ErrInUse is returned when another process has the store open.
 var ErrInUse = errors.New("in use by another process")
 
-// Store is the Pebble store of a frontier process. Its ID stays the same for
-// as long as the directory lives.
+// Store is the Pebble store of a frontier process. Its ID stays the same for the life of the
+// directory.
 type Store struct {
 	ID string
-	// Killed says that the process that had the store before did not close it: the store may have lost its last commits,
-	// until the owner sets it to false.
+	// Killed says that the previous process did not close the store, so the store may have lost its
+	// last commits. The owner resets it.
 	Killed bool
 
 	db      *pebble.DB
@@ -43,7 +43,7 @@ type Store struct {
 	options *pebble.Options
 }
 
-// OpenStore opens the store in dir, or makes one there.
+// OpenStore opens the store in dir, or creates it.
 func OpenStore(dir string, cacheBytes int64, policy Sync, key *stateencryption.Key, log *slog.Logger) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make frontier store: %w", err)
@@ -61,18 +61,19 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, key *stateencryption.K
 	opts := &pebble.Options{
 		FS: fs, Cache: cache, MemTableSize: 16 << 20, MemTableStopWritesThreshold: 4,
 		L0CompactionThreshold: 4, MaxOpenFiles: 500, Logger: pebblestate.Logger("store", log),
-		FormatMajorVersion: pebble.FormatColumnarBlocks, // each later one costs a new store an fsync
+		FormatMajorVersion: pebble.FormatColumnarBlocks, // each later version costs a new store an fsync
 	}
 	opts.Experimental.CompactionScheduler = pebblestate.Scheduler()
-	// Else Pebble ends the process at once; the read that meets the damage gets an error as well.
+	// Without this, Pebble ends the process at once. The read that hits the damage returns an error
+	// as well.
 	opts.EventListener = &pebble.EventListener{DataCorruption: func(info pebble.DataCorruptionInfo) { noteDamage(info.Details, dir, log) }}
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
-		if i == len(opts.Levels)-1 { // a key that is looked for is there: see seen
+		if i == len(opts.Levels)-1 { // most keys looked up exist: see seen
 			opts.Levels[i].FilterPolicy = pebble.NoFilterPolicy
 		}
 	}
-	opts.EnsureDefaults() // snapshots are written with them too
+	opts.EnsureDefaults() // snapshots are written with these options too
 	db, err := pebble.Open(dir, opts)
 	if err != nil {
 		if strings.Contains(err.Error(), "resource temporarily unavailable") || strings.Contains(err.Error(), "lock held") {
@@ -89,10 +90,10 @@ func OpenStore(dir string, cacheBytes int64, policy Sync, key *stateencryption.K
 	return s, nil
 }
 
-// openMark is the file that is there while the store is open.
+// openMark is the file that exists while the store is open.
 func (s *Store) openMark() string { return filepath.Join(s.dir, "OPEN") }
 
-// Dir is the directory of the store.
+// Dir returns the directory of the store.
 func (s *Store) Dir() string { return s.dir }
 
 // Close flushes and closes the store.
@@ -109,9 +110,9 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// osSync leaves out the fsync of the write-ahead log: a commit waits until the
-// operating system has it. Tables and manifests are synced as always, so what
-// a power loss costs is a tail of commits, never the store.
+// osSync skips the fsync of the write-ahead log: a commit waits only for the operating system.
+// Tables and manifests are synced as usual, so a power loss costs the last commits, never the
+// store.
 type osSync struct{ vfs.FS }
 
 func (fs osSync) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
@@ -136,13 +137,13 @@ type unsynced struct{ vfs.File }
 func (unsynced) Sync() error     { return nil }
 func (unsynced) SyncData() error { return nil }
 
-// scan is table.Scan of the store.
+// scan calls table.Scan on the store.
 func (s *Store) scan(prefix, lower []byte, do func(key, value []byte) (bool, error)) error {
 	return table.Scan(s.db, prefix, lower, do)
 }
 
-// has is table.Has of the store.
+// has calls table.Has on the store.
 func (s *Store) has(key []byte) (bool, error) { return table.Has(s.db, key) }
 
-// get is table.Get of the store.
+// get calls table.Get on the store.
 func (s *Store) get(key []byte) ([]byte, error) { return table.Get(s.db, key) }

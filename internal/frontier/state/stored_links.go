@@ -13,13 +13,13 @@ import (
 	"seine/pkg/messages"
 )
 
-// A run visits what its pages lead to, and a page that is unchanged comes with no
-// links. So a partition keeps which of its URLs were found on a page, wherever that
-// is, one value for each message of the parser; and when the page turns out to be
-// unchanged, it finds them once more. That is done in steps: a page may be a sitemap.
+// A run visits the links of its pages, but an unchanged page comes without links. So each partition
+// keeps which of its URLs were found on a page of any partition, one value for each parser message.
+// When the page turns out to be unchanged, the partition finds those URLs again, in steps, as a
+// page may be a large sitemap.
 
-// links is what one message has brought of a page: of which round of its visits, how
-// much farther from a seed than the page, and where to.
+// links is the content of one parser message about a page: the round of its visit, the depth of the
+// links relative to the page, and their hashes.
 type links struct {
 	round  uint64
 	deeper int
@@ -49,13 +49,12 @@ func decodeLinks(b []byte) (l links, err error) {
 	return l, nil
 }
 
-// linksPrefix starts the keys of what was found on a page.
+// linksPrefix is the prefix of the keys of a page's links.
 func (d *discovery) linksPrefix(page urlID) []byte {
 	return append(table.Name(table.Prefix(d.partition, kindLinks), page.crawl), page.hash[:]...)
 }
 
-// keepLinks stores what a message has brought of a page, in place of what a visit
-// before has brought.
+// keepLinks stores the links of a page from one message, replacing those of an earlier visit.
 func (d *discovery) keepLinks(m *messages.Candidates, to []messages.URLHash) error {
 	if len(to) == 0 {
 		return nil
@@ -70,7 +69,7 @@ func (d *discovery) keepLinks(m *messages.Candidates, to []messages.URLHash) err
 	return nil
 }
 
-// keptRound is the round of the links under a key, 0 if there are none.
+// keptRound returns the round of the links under a key, 0 if there are none.
 func (d *discovery) keptRound(key []byte) (uint64, error) {
 	value, err := d.tx.Get(key)
 	if err != nil {
@@ -82,17 +81,18 @@ func (d *discovery) keptRound(key []byte) (uint64, error) {
 
 // unchanged is a page whose links are being found again.
 type unchanged struct {
-	Round uint64 `json:"round"` // in which the page came
+	Round uint64 `json:"round"` // round in which the page came
 	Era   uint64 `json:"era"`   // of the visit that found it unchanged
 	Depth int    `json:"depth"` // of the page
 	URL   string `json:"url"`
-	// The links from here on are left: of which message, and which of them.
+	// Part and At are the message and the link in it at which to continue.
 	Part uint16 `json:"part"`
 	At   uint32 `json:"at"`
 }
 
-// noteUnchanged has the links of a page found again from the next turn on. Only this message shows that its run has
-// them: a result that the page is unchanged may be of a former owner, in a run that this one does not know.
+// noteUnchanged makes the links of a page be found again from the next turn on. Only this message
+// shows that its run has them: a NotModified result may come from a former owner, in a run that
+// this owner does not know.
 func (d *discovery) noteUnchanged(m *messages.Candidates) error {
 	c := d.crawls.get(m.Crawl)
 	if c.Started == 0 { // no page has led to here
@@ -114,7 +114,7 @@ func (d *discovery) noteUnchanged(m *messages.Candidates) error {
 	return err
 }
 
-// refind is a page of which a turn finds some links again.
+// refind is a page with links to find again in this turn.
 type refind struct {
 	key  []byte
 	page urlID
@@ -122,8 +122,8 @@ type refind struct {
 	unchanged
 }
 
-// findAgain finds a part of the links of unchanged pages. It notes how far it came in
-// the same turn.
+// findAgain finds a part of the links of unchanged pages again. It stores its progress in the same
+// turn.
 func (d *discovery) findAgain(name string, c *crawl, rules *Rules, now int64) error {
 	pre := table.Name(table.Prefix(d.partition, kindUnchanged), name)
 	all, err := d.doSome(pre, func(key, value []byte, most int) (int, error) {
@@ -141,8 +141,8 @@ func (d *discovery) findAgain(name string, c *crawl, rules *Rules, now int64) er
 	return err
 }
 
-// findLinks finds at most so many links of a page, and returns how many; as many as
-// that if some may be left.
+// findLinks finds at most so many links of a page. It returns the number, which equals most if some
+// may be left.
 func (d *discovery) findLinks(p *refind, most int, rules *Rules, now int64) (n int, err error) {
 	var parts []links
 	pre := d.linksPrefix(p.page)
@@ -152,7 +152,7 @@ func (d *discovery) findLinks(p *refind, most int, rules *Rules, now int64) (n i
 		if err != nil || len(key) != len(pre)+2 {
 			d.reportRepair(repairIndex, "the links of a page cannot be read, they are forgotten", "url", p.URL)
 		}
-		if err != nil || l.round < p.Round { // the page that had them is not the one that is unchanged
+		if err != nil || l.round < p.Round { // the links belong to an earlier version of the page
 			d.tx.Delete(bytes.Clone(key))
 			return true, nil
 		}
@@ -161,7 +161,7 @@ func (d *discovery) findLinks(p *refind, most int, rules *Rules, now int64) (n i
 			p.Part, p.At = part, 0
 		}
 		if l.round > p.Round {
-			return true, nil // it has come meanwhile, with its links
+			return true, nil // the page was fetched meanwhile, with its links
 		}
 		l.to = l.to[min(int(p.At), len(l.to)):]
 		l.to = l.to[:min(most-n, len(l.to))]
@@ -185,7 +185,7 @@ func (d *discovery) findLinks(p *refind, most int, rules *Rules, now int64) (n i
 	return n, err
 }
 
-// findLink takes a URL as if it had been found on the page in this run.
+// findLink applies a URL as if it had been found on the page in this run.
 func (d *discovery) findLink(p *refind, id urlID, deeper int, rules *Rules, now int64) error {
 	depth := min(max(p.Depth+deeper, 0), messages.MaxDepth)
 	r, err := d.urls.record(id)
@@ -194,24 +194,23 @@ func (d *discovery) findLink(p *refind, id urlID, deeper int, rules *Rules, now 
 	}
 	url, err := rules.canonical(r.URL)
 	if err != nil {
-		return nil // by the rules of now it is no URL
+		return nil // invalid under the current rules
 	}
 	m := &messages.Candidates{Crawl: id.crawl, Source: messages.SourceLink, Referrer: p.URL, Depth: depth, Run: p.run, Era: p.Era}
 	own := int(r.Own)
 	return d.candidate(m, messages.Candidate{URL: url, Priority: &own}, rules, now)
 }
 
-// knowsLinks reports whether a page that is unchanged leads the current run to what
-// it led to before: its links were found in this run, or are kept as the rules for
-// links are now.
+// knowsLinks reports whether the current run has the links of a page if it is unchanged: they were
+// found in this run, or are kept under the current link rules.
 func (c *crawl) knowsLinks(r *urlRecord) bool {
 	return r.linksTaken() || r.PageRound != 0 && r.PageRev >= c.LinksRev
 }
 
-// linksTaken reports whether the run that a visit belongs to has the page's links.
+// linksTaken reports whether the run of the current visit has the page's links.
 func (r *urlRecord) linksTaken() bool { return r.SentRun <= r.LinkRun }
 
-// linksPrint tells apart the specs that find other links on a page.
+// linksPrint returns a fingerprint of the settings that decide which links are found on a page.
 func linksPrint(spec *crawlspec.Spec) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(messages.Encode([]any{spec.Links, spec.Follow, spec.Sitemaps}))

@@ -11,8 +11,8 @@ import (
 	"seine/internal/schedule/traps"
 )
 
-// The tables of a partition. What a record derives is all that there is in the store beside the record: no other code
-// writes these keys.
+// The tables of a partition. Besides a record, the store has only the keys that the record derives:
+// no other code writes them.
 var (
 	urlTable = table.Table[urlID, *urlRecord]{
 		Kind:   kindURL,
@@ -50,7 +50,7 @@ func (r *urlRecord) Derive(id urlID, keys *table.Keys) {
 	}
 }
 
-// awaitsTime reports whether something happens to a URL at a moment: another attempt, or the next visit.
+// awaitsTime reports whether the URL has a scheduled event: another attempt, or the next visit.
 func (r *urlRecord) awaitsTime() bool { return r.Due != 0 && (r.State == Waiting || r.State.ended()) }
 
 // Derive adds the index keys of a host or a domain.
@@ -72,15 +72,15 @@ func (h *host) Derive(name string, keys *table.Keys) {
 	}
 }
 
-// Derive adds the index key of a crawl. One that another build judged has it, too: loadAll lists all crawls again when the
-// build is another.
+// Derive adds the index key of a crawl. A stale crawl has it too: loadAll lists all crawls again
+// when the build has changed.
 func (c *crawl) Derive(name string, keys *table.Keys) {
 	if c.known() && (!c.ended() || c.stale()) {
 		keys.Add(kindAwake).Text(name)
 	}
 }
 
-// Encode encodes the stored part of a crawl.
+// Encode encodes the stored part of a crawl as JSON.
 func (c *crawl) Encode(b []byte) []byte {
 	text, err := json.Marshal(&c.crawlState)
 	if err != nil {
@@ -89,7 +89,8 @@ func (c *crawl) Encode(b []byte) []byte {
 	return append(b, text...)
 }
 
-// errCounters is why the state of a crawl is re-created.
+// errCounters is returned for stored counters that cannot be decoded. The crawl's state is then
+// rebuilt.
 var errCounters = errors.New("stored counters cannot be read")
 
 func decodeCrawl(name string, value []byte) (*crawl, error) {

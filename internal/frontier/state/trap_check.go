@@ -6,8 +6,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// trapReason asks the guards that compare a new URL with those before it. No guard
-// holds a seed.
+// trapReason applies the guards that compare a new URL with earlier ones. Seeds are exempt from all
+// guards.
 func (s *scope) trapReason(r *urlRecord, id urlID, rules *Rules) (string, error) {
 	if r.Seed {
 		return "", nil
@@ -20,15 +20,14 @@ func (s *scope) trapReason(r *urlRecord, id urlID, rules *Rules) (string, error)
 	return string(s.crawls.get(id.crawl).shapes.Admit(r.URL, &rules.traps)), nil
 }
 
-// unjudged reports whether the guards that compare a new URL with those before it have to
-// judge it: it is new, or they have kept it out so far, so that it is among none of those.
+// unjudged reports whether the guards that compare a new URL with earlier ones must evaluate the
+// URL. It is new, or they have excluded it so far, so that it is not among those they compare with.
 func (r *urlRecord) unjudged() bool {
 	return r.State == 0 || r.State == Excluded && r.lastVisit.empty() && traps.Reason(r.Reason).Compares()
 }
 
-// paramOrderSeen reports whether a URL is known with its parameters in another
-// order, and remembers this one. A URL whose parameters are sorted is known by
-// its record; any other order by a mark.
+// paramOrderSeen reports whether a URL is known with its parameters in another order, and remembers
+// this order. A URL with sorted parameters is known by its record; any other order by a mark.
 func (s *scope) paramOrderSeen(r *urlRecord, id urlID) (bool, error) {
 	sorted, others := traps.SortQuery(r.URL)
 	if !others {
@@ -53,8 +52,8 @@ func (s *scope) paramOrderSeen(r *urlRecord, id urlID) (bool, error) {
 	return false, nil
 }
 
-// orderMark is the identity of all orders of a URL's parameters but the sorted
-// one: a hash that is no URL's, as no fragment is empty.
+// orderMark returns the identity of all unsorted orders of a URL's parameters. No URL has this
+// hash, as none ends with an empty fragment.
 func orderMark(sorted string) messages.URLHash { return messages.HashURL(sorted + "#") }
 
 func (s *scope) marked(crawl string, mark messages.URLHash) (bool, error) {
@@ -68,8 +67,8 @@ func (s *scope) marked(crawl string, mark messages.URLHash) (bool, error) {
 	return s.store.has(s.orderKey(crawl, mark))
 }
 
-// trapAtDispatch returns why a URL that was queued is not worth a request any more:
-// a site without an end fills the queue before its pages can tell.
+// trapAtDispatch returns why a queued URL is no longer worth a request: an endless site fills the
+// queue before its pages reveal that.
 func (s *scope) trapAtDispatch(r *urlRecord, id urlID, rules *Rules) string {
 	if r.Seed || r.Round > messages.FirstRoundOf(r.Round) {
 		return ""

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// RunTimers does what is due without a message: filters that have been filled,
-// specs that changed, runs that start, retries. It comes first in a turn, while
-// the store shows all there is.
+// RunTimers does the work that is due without a message: filters that have been filled, changed
+// specs, scheduled runs, retries. Call it first in a turn, while the store shows the complete
+// state.
 func (p *Partition) RunTimers(now int64) error {
 	p.crawls.loader.collect(p.crawls)
 	if p.crawls.hasNews() {
@@ -27,7 +27,7 @@ func (p *Partition) RunTimers(now int64) error {
 	if err := p.crawls.followSpecs(); err != nil {
 		return err
 	}
-	if err := p.visits.requeueDue(now); err != nil { // before any is planned that the store does not show yet
+	if err := p.visits.requeueDue(now); err != nil { // before any retry is planned that the store does not show yet
 		return err
 	}
 	if err := p.schedule.forgetHosts(now); err != nil {
@@ -96,12 +96,12 @@ func (p *Partition) tendCrawl(name string, c *crawl, rules *Rules, now int64) er
 	return nil
 }
 
-// TimersPending reports whether RunTimers has more to do at once.
+// TimersPending reports whether RunTimers has more to do immediately.
 func (p *Partition) TimersPending() bool {
 	return p.crawls.settling() || p.schedule.forgets(p.time.now())
 }
 
-// NextDue returns when something is due next without a message.
+// NextDue returns when the next event without a message is due.
 func (p *Partition) NextDue() int64 {
 	t := int64(math.MaxInt64)
 	for _, c := range p.crawls.active {
@@ -112,7 +112,7 @@ func (p *Partition) NextDue() int64 {
 	return min(t, p.schedule.nextDue, p.urls.nextRetry, p.Requests.nextInFlightDeadline)
 }
 
-// Commit ends a turn: what changed becomes durable at once.
+// Commit ends a turn: its changes become durable as one.
 func (p *Partition) Commit(now int64) error {
 	if err := p.schedule.commitHosts(now); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (p *Partition) Commit(now int64) error {
 		return err
 	}
 	p.commitCrawls()
-	for _, id := range slices.SortedFunc(maps.Keys(p.tx.changed), urlID.compare) { // in the order of their keys, which is fastest
+	for _, id := range slices.SortedFunc(maps.Keys(p.tx.changed), urlID.compare) { // in key order, which is fastest
 		r := p.tx.changed[id]
 		urlTable.Put(p.tx.Turn, id, r)
 		if r.awaitsTime() {
@@ -156,7 +156,7 @@ func (p *Partition) commitCrawls() {
 			continue
 		}
 		c.dirty = false
-		if !c.known() { // of one that has no URL here all is known again from its spec
+		if !c.known() { // its spec has all that is known of a crawl without URLs
 			continue
 		}
 		crawlTable.Put(p.tx.Turn, name, c)

@@ -6,13 +6,13 @@ import (
 	"seine/internal/frontier/table"
 )
 
-// tx is what one turn changes, and what it has read for that. It reaches the store as one batch, so a turn happens
-// wholly or not at all.
+// tx holds the changes of one turn and the records it has read. It is committed as one batch, so a
+// turn happens completely or not at all.
 type tx struct {
 	*table.Turn
 	records map[urlID]*urlRecord // read or changed in this turn
-	changed map[urlID]*urlRecord // to be written at its end
-	gone    map[string]bool      // crawls that were forgotten in this turn: the store shows them until its end
+	changed map[urlID]*urlRecord // to be written at the end of the turn
+	gone    map[string]bool      // crawls removed in this turn: the store shows them until its end
 }
 
 func newTx(s *Store, partition int) *tx {
@@ -37,7 +37,7 @@ func (t *tx) save(id urlID, r *urlRecord) {
 	t.records[id], t.changed[id] = r, r
 }
 
-// forget drops what was changed in the URLs of a crawl, whose records are removed.
+// forget drops the records of a removed crawl and their changes.
 func (t *tx) forget(crawl string) {
 	of := func(id urlID, _ *urlRecord) bool { return id.crawl == crawl }
 	maps.DeleteFunc(t.records, of)

@@ -2,7 +2,7 @@ package state
 
 import "slices"
 
-// urlEvent is what happens to a URL and gives it a state.
+// urlEvent is an event that changes the state of a URL.
 type urlEvent uint8
 
 // Events of a URL: urlLife describes them.
@@ -17,14 +17,15 @@ const (
 	urlFailed
 )
 
-// transition is what an event does to a URL that is in one of the states from, 0 before the first event.
+// transition is the effect of an event on a URL in one of the states from, 0 before the first
+// event.
 type transition struct {
 	event string
 	from  []State
 	to    State
 }
 
-// urlLife has all transitions of URLs. The table in README.md is generated from it.
+// urlLife lists all transitions of URLs. The table in README.md is generated from it.
 var urlLife = [...]transition{
 	urlQueued:   {"queued: it is new or due again, and no rule excludes it", []State{0, InFlight, Waiting, Parsing, Done, Failed, Excluded}, Queued},
 	urlExcluded: {"excluded by a rule, a guard, robots.txt or its content type", []State{0, Queued, InFlight, Waiting, Parsing, Done, Failed, Excluded}, Excluded},
@@ -36,7 +37,7 @@ var urlLife = [...]transition{
 	urlFailed:   {"the last attempt failed, its host was abandoned, or its page cannot be parsed", []State{Queued, InFlight, Parsing}, Failed},
 }
 
-// check reports a transition that urlLife does not have: the record does not fit what else the store has of its URL.
+// check reports a transition that urlLife lacks: the record contradicts the rest of the store.
 func (us *urls) check(r *urlRecord, id urlID, t *transition) {
 	if slices.Contains(t.from, r.State) {
 		return

@@ -8,19 +8,18 @@ import (
 	"seine/pkg/messages"
 )
 
-// seen answers "certainly new" without touching the disk. As most crawls have few
-// URLs in a partition, it begins as a table of their hashes, and continues as a stack of
-// bloom filters: when one is full, the next is four times larger and half as
-// tolerant, so the rate of false positives stays below twice the first one's
-// however far the crawl grows (Almeida et al., Scalable Bloom Filters, 2007).
+// seen answers "certainly new" without a disk access. As most crawls have few URLs in a partition,
+// it begins as a set of hashes and continues as a stack of bloom filters. When one is full, the
+// next is four times larger and has half its error rate. So the rate of false positives stays below
+// twice the first one's however far the crawl grows (Almeida et al., Scalable Bloom Filters, 2007).
 // A false positive costs a read of the store, never a page.
 type seen struct {
-	few     map[messages.URLHash]struct{} // unless there are layers
+	few     map[messages.URLHash]struct{} // used until there are layers
 	layers  []*bloom.BloomFilter
-	room    uint    // how many more the last layer takes
+	room    uint    // free entries in the last layer
 	size    uint    // of the next layer
 	rate    float64 // of the next layer
-	loading bool    // what is on the disk is not all in it yet
+	loading bool    // not everything on disk has been added yet
 }
 
 // First layer of a filter: 16 Ki URLs of one crawl in one partition, 30 KiB.
@@ -29,7 +28,7 @@ const (
 	seenRate  = 0.0005
 )
 
-// mostFew is how many hashes are kept in a map, where each takes fewBytes, about.
+// mostFew is the maximum number of hashes kept in a map, where each takes about fewBytes.
 const (
 	mostFew  = 384
 	fewBytes = 24
@@ -45,14 +44,14 @@ func (s *seen) grow() {
 	s.size, s.rate = s.size*4, s.rate/2
 }
 
-// filterBytes is what the filters of the process take.
+// filterBytes is the memory of all filters in the process.
 var filterBytes atomic.Int64
 
-// FilterBytes returns the memory that the filters of known URLs take in this
-// process: what grows with the crawl.
+// FilterBytes returns the memory that the filters of known URLs take in this process. It grows with
+// the crawl.
 func FilterBytes() int64 { return filterBytes.Load() }
 
-// drop is called when the filter is not used any more.
+// drop releases the memory accounting of a filter that is no longer used.
 func (s *seen) drop() {
 	filterBytes.Add(int64(-fewBytes * len(s.few)))
 	for _, l := range s.layers {
@@ -73,7 +72,7 @@ func (s *seen) has(h messages.URLHash) bool {
 	return false
 }
 
-// add remembers the URL.
+// add adds the URL.
 func (s *seen) add(h messages.URLHash) {
 	if len(s.layers) == 0 && len(s.few) < mostFew {
 		s.addFew(h)
@@ -108,7 +107,7 @@ func (s *seen) addAll(few map[messages.URLHash]struct{}) {
 	}
 }
 
-// join takes in what another filter knows, and continues in its last layer.
+// join adds the contents of another filter, and continues in its last layer.
 func (s *seen) join(o *seen) {
 	if len(o.layers) == 0 {
 		s.addAll(o.few)

@@ -7,17 +7,17 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// urls are the records of URLs, and what follows from the state of each.
+// urls manages the records of URLs and the effects of their state changes.
 type urls struct {
 	*base
 	crawls    *crawls
 	runs      *runs
 	inFlight  map[urlID]*Request
-	nextRetry int64 // no entry of the retry index is before
-	parsingAt int64 // when CountParsing was called last
+	nextRetry int64 // lower bound of the retry index
+	parsingAt int64 // time of the last CountParsing
 }
 
-// record returns what is known of a URL, nil if that is nothing.
+// record returns the record of a URL, nil if it is unknown.
 func (us *urls) record(id urlID) (*urlRecord, error) {
 	if req := us.inFlight[id]; req != nil {
 		return req.urlRecord, nil
@@ -29,8 +29,7 @@ func (us *urls) record(id urlID) (*urlRecord, error) {
 	return r, err
 }
 
-// unreadable deals with a URL record that cannot be read: it is quarantined, and
-// the URL is not known any more.
+// unreadable quarantines a URL record that cannot be read. The URL is unknown then.
 func (us *urls) unreadable(id urlID, err error) error {
 	us.tx.records[id] = nil
 	for _, index := range []byte{kindFailed, kindSeed, kindInFlight} {
@@ -41,7 +40,7 @@ func (us *urls) unreadable(id urlID, err error) error {
 	return us.setAside(urlTable.At(us.partition, id))
 }
 
-// setState gives a URL the state that follows from an event, and counts it there.
+// setState applies an event to the state of a URL, and updates the counters.
 func (us *urls) setState(r *urlRecord, id urlID, event urlEvent, reason string, now int64) {
 	us.check(r, id, &urlLife[event])
 	to := urlLife[event].to
@@ -68,20 +67,20 @@ func (us *urls) setState(r *urlRecord, id urlID, event urlEvent, reason string, 
 	us.tx.save(id, r)
 }
 
-// foundBy notes that a run has found a URL.
+// foundBy records that a run has found a URL.
 func (us *urls) foundBy(r *urlRecord, id urlID, run int64) {
 	was := r.recrawling()
 	r.Run = max(r.Run, run)
 	us.countRecrawling(id, r.recrawling()-was)
 }
 
-// planAt sets the next visit of a URL.
+// planAt plans the next visit of a URL.
 func (us *urls) planAt(r *urlRecord, id urlID, at int64) {
 	r.Due = at + jitter(id, int(r.Round), r.Interval/16)
 	us.count(id, func(n *frontierapi.Counters) { n.Planned++ })
 }
 
-// unplan forgets the next visit.
+// unplan cancels the next visit.
 func (us *urls) unplan(r *urlRecord, id urlID) {
 	if r.State.ended() && r.Due != 0 {
 		r.Due = 0

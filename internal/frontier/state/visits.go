@@ -12,7 +12,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// visits take a URL from its queue to the end of its visit, and plan the next.
+// visits takes a URL from its queue to the end of its visit, and plans the next.
 type visits struct {
 	*core
 }
@@ -57,8 +57,8 @@ func (v *visits) queue(r *urlRecord, id urlID, h *host, now int64) error {
 	return v.schedule.readyIfDue(h, now)
 }
 
-// requeueDue moves URLs whose wait is over back into their queues: for another
-// attempt, or for their next visit.
+// requeueDue moves URLs whose wait is over back into their queues, for another attempt or for their
+// next visit.
 func (v *visits) requeueDue(now int64) error {
 	if v.urls.nextRetry > now {
 		return nil
@@ -76,7 +76,7 @@ func (v *visits) requeueDue(now int64) error {
 		case err != nil:
 			return false, err
 		case r != nil && r.Has(key):
-			if r.Due == at { // or it was moved in this turn
+			if r.Due == at { // otherwise it was moved in this turn
 				n++
 				return true, v.wakeUp(r, id, now)
 			}
@@ -102,24 +102,24 @@ func (v *visits) wakeUp(r *urlRecord, id urlID, now int64) error {
 	case r.State.ended():
 		due := r.Due
 		if v.replan(r, id, rules, now); r.Due != due {
-			return nil // the rules have changed, and have it at another time, or not at all
+			return nil // the rules have changed, and moved or cancelled the visit
 		}
 		return v.visitAgain(r, id, true, v.era(), rules, now)
 	}
 	return nil
 }
 
-// revisit queues a URL for another visit, unless a rule is against it now.
+// revisit queues a URL for another visit, unless a rule excludes it now.
 func (v *visits) revisit(r *urlRecord, id urlID, rules *Rules, now int64) error {
 	return v.visitAgain(r, id, false, v.era(), rules, now)
 }
 
-// visitAgain is revisit, for a run or because rules have planned it. What begins by itself begins
-// in the present era; what a message begins, in the message's: so another owner that applies
-// the message again, perhaps after a restore, begins the same visit.
+// visitAgain is revisit for a run, or with recrawl for recrawl rules. A visit that begins by itself
+// belongs to the present era; one that a message begins belongs to the message's. So another owner
+// that applies the message again, perhaps after a restore, begins the same visit.
 func (v *visits) visitAgain(r *urlRecord, id urlID, recrawl bool, era uint64, rules *Rules, now int64) error {
 	v.urls.unplan(r, id)
-	if (r.State == Done || r.State == Failed) && rules.isCancelledFor(r.URL) { // what it had is not undone
+	if (r.State == Done || r.State == Failed) && rules.isCancelledFor(r.URL) { // its last outcome stays
 		v.tx.save(id, r)
 		return nil
 	}
@@ -128,8 +128,8 @@ func (v *visits) visitAgain(r *urlRecord, id urlID, recrawl bool, era uint64, ru
 	return v.admit(r, id, rules, now)
 }
 
-// parsed ends the visit whose page was parsed. Its result may still be on the
-// way: then the visit ends when that comes.
+// parsed ends the visit whose page was parsed. If the result has not arrived yet, the visit ends
+// when it does.
 func (v *visits) parsed(m *messages.Candidates, now int64) error {
 	id := urlID{m.Crawl, m.Ends.URL}
 	r, err := v.urls.record(id)
@@ -166,8 +166,8 @@ func (v *visits) parsed(m *messages.Candidates, now int64) error {
 	return nil
 }
 
-// finish ends a visit with a response. Told is what the parser reported of the page: why it could not be parsed; with Warned, which
-// part could not be read; or, after leftOutMark, why it has no record.
+// finish ends a visit with a response. told is the parser's report on the page: why it could not be
+// parsed; with Warned, which part could not be read; or, after leftOutMark, why it has no record.
 func (v *visits) finish(r *urlRecord, id urlID, told string, rules *Rules, now int64) error {
 	r.Warned = r.Warned && told != ""
 	switch {
@@ -181,22 +181,22 @@ func (v *visits) finish(r *urlRecord, id urlID, told string, rules *Rules, now i
 	return v.end(r, id, urlDone, told, rules, now)
 }
 
-// fail ends a visit that led nowhere.
+// fail ends a visit as failed.
 func (v *visits) fail(r *urlRecord, id urlID, reason string, rules *Rules, now int64) error {
 	return v.end(r, id, urlFailed, messages.Clip(reason), rules, now)
 }
 
-// reasonGivenUp is why URLs of a host fail that does not come back.
+// reasonGivenUp is the reason of URLs that fail because their host was abandoned.
 const reasonGivenUp = frontierapi.HostGivenUp + ": it failed too often in a row"
 
-// giveUp ends a visit whose host is taken for dead. The run has had it, though nothing
-// was sent: it would be queued again and again until the host's next probe.
+// giveUp ends a visit whose host is abandoned. The visit counts for its run though nothing was
+// sent: otherwise the URL would be queued repeatedly until the host's next probe.
 func (v *visits) giveUp(r *urlRecord, id urlID, rules *Rules, now int64) error {
 	r.sentInRun()
 	return v.fail(r, id, reasonGivenUp, rules, now)
 }
 
-// failQueued ends what is queued for a host that was abandoned.
+// failQueued fails the URLs queued for an abandoned host.
 func (v *visits) failQueued(h *host, now int64) error {
 	for _, w := range h.work {
 		if w.parked {
@@ -214,8 +214,8 @@ func (v *visits) failQueued(h *host, now int64) error {
 	return nil
 }
 
-// end gives a URL the state at the end of its visit, and plans the next if there is to be
-// one, perhaps at once.
+// end sets the final state of a URL's visit, and plans the next visit if there is to be one,
+// perhaps at once.
 func (v *visits) end(r *urlRecord, id urlID, event urlEvent, reason string, rules *Rules, now int64) error {
 	v.urls.setState(r, id, event, reason, now)
 	r.Due = 0
@@ -226,11 +226,11 @@ func (v *visits) end(r *urlRecord, id urlID, event urlEvent, reason string, rule
 	return nil
 }
 
-// againDue reports whether a URL whose visit has ended is to be visited again at once:
-// a later run of the crawl has found it meanwhile, or redirects have led back to it.
+// againDue reports whether a URL whose visit has ended is to be visited again at once: a later run
+// of the crawl has found it meanwhile, or redirects have led back to it.
 func (r *urlRecord) againDue() bool { return r.Run > r.SentRun || r.gateDue() }
 
-// applyOutcome does to the URL what the class of the result says (effects).
+// applyOutcome applies the effect of the result's class to the URL (effects).
 func (v *visits) applyOutcome(req *Request, res *messages.Result, event politeness.Event, rules *Rules, now int64) error {
 	r, id := req.urlRecord, req.id
 	if res.GoneRecord {
@@ -252,17 +252,17 @@ func (v *visits) applyOutcome(req *Request, res *messages.Result, event politene
 			told = r.leftOut()
 		}
 		return v.finish(r, id, told, rules, now)
-	case e.url == excludeURL && e.host == politeness.Good: // a page was there, and may be another at the next visit
+	case e.url == excludeURL && e.host == politeness.Good: // the next visit may find a page
 		r.learn(res, 0, rules)
 		return v.end(r, id, urlExcluded, e.reason, rules, now)
 	case e.url == excludeURL:
 		v.urls.setState(r, id, urlExcluded, e.reason, now)
 	case e.url == requeueURL && (res.Class != messages.RobotsFetched || r.Sent-r.Failures <= maxRobotsTurns):
-		return v.admit(r, id, rules, now) // which knows whether the crawl is cancelled still
+		return v.admit(r, id, rules, now) // admit checks whether the crawl is still cancelled
 	case event == politeness.GaveUp:
 		return v.giveUp(r, id, rules, now)
 	case rules.retryable(res):
-		if event != politeness.ProbeFailed { // a probe in vain is the host's failure, not the URL's
+		if event != politeness.ProbeFailed { // a failed probe is the host's failure, not the URL's
 			r.Failures++
 		}
 		return v.retry(req, res, rules, now)
@@ -273,8 +273,8 @@ func (v *visits) applyOutcome(req *Request, res *messages.Result, event politene
 	return nil
 }
 
-// maxRobotsTurns is how often a visit may leave its turn to robots.txt
-// before that counts as a failure: the file is being forgotten at once.
+// maxRobotsTurns is how often a visit may be requeued for a fetch of robots.txt before that counts
+// as a failure: the file is being forgotten at once.
 const maxRobotsTurns = 5
 
 func reasonOf(res *messages.Result) string {
@@ -284,8 +284,8 @@ func reasonOf(res *messages.Result) string {
 	return string(res.Class)
 }
 
-// toldGone notes that a record says that the page is gone. Should it come back as it was,
-// it must come whole: its records are needed again.
+// toldGone records that a record says that the page is gone. If the page returns, it must be
+// fetched completely: its records are needed again.
 func (r *urlRecord) toldGone() {
 	r.Recorded, r.ETag, r.LastModified = false, "", ""
 }

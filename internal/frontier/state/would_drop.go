@@ -7,7 +7,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// wouldDrop returns which URLs that wait a pattern of exclude would drop, of the first by their hash.
+// wouldDrop returns which waiting URLs an exclude pattern would drop, among the first maxScanned by
+// hash.
 func (q *Questions) wouldDrop(crawl, pattern string) (*frontierapi.Dropped, error) {
 	match, err := crawlspec.CompilePattern(pattern)
 	if err != nil {
@@ -22,7 +23,7 @@ func (q *Questions) wouldDrop(crawl, pattern string) (*frontierapi.Dropped, erro
 		}
 		r, err := decodeRecord(value)
 		if err != nil || r.State != Queued && r.State != Waiting {
-			return true, nil // a damaged one is quarantined when it is its turn
+			return true, nil // an unreadable record is quarantined when it is loaded
 		}
 		if d.Waiting++; match.MatchString(r.URL) {
 			if d.URLs++; len(d.Some) < frontierapi.MaxDropped {

@@ -20,10 +20,10 @@ func appendPrefix(b []byte, partition int, kind byte) []byte {
 	return append(binary.BigEndian.AppendUint16(b, uint16(partition)), kind)
 }
 
-// Name appends a name and its end to a key.
+// Name appends a name and its terminator to a key.
 func Name(key []byte, name string) []byte { return append(append(key, name...), 0) }
 
-// CutName splits a name and its end from the rest of a key.
+// CutName splits a key into a leading name and the rest.
 func CutName(key []byte) (name string, rest []byte, err error) {
 	i := bytes.IndexByte(key, 0)
 	if i < 0 {
@@ -32,7 +32,7 @@ func CutName(key []byte) (name string, rest []byte, err error) {
 	return string(key[:i]), key[i+1:], nil
 }
 
-// After returns the key that follows every key with a prefix.
+// After returns the first key after all keys with a prefix.
 func After(prefix []byte) []byte {
 	end := bytes.Clone(prefix)
 	for i := len(end) - 1; i >= 0; i-- {
@@ -43,10 +43,11 @@ func After(prefix []byte) []byte {
 	return nil
 }
 
-// Keys are keys without their partition. Add begins a key; the methods after it append to that key.
+// Keys is a list of keys without their partition. Add begins a key; the methods after it append to
+// that key.
 type Keys struct {
-	b     []byte // each key after its length, in two bytes
-	begin int    // of the length of the last key
+	b     []byte // each key preceded by its length in two bytes
+	begin int    // offset of the last key's length
 }
 
 // Add begins a key of a kind.
@@ -56,7 +57,7 @@ func (k *Keys) Add(kind byte) *Keys {
 	return k.sized()
 }
 
-// Name appends a name and its end.
+// Name appends a name and its terminator.
 func (k *Keys) Name(name string) *Keys {
 	k.b = Name(k.b, name)
 	return k.sized()
@@ -68,7 +69,7 @@ func (k *Keys) Text(text string) *Keys {
 	return k.sized()
 }
 
-// Bytes appends bytes as they are.
+// Bytes appends raw bytes.
 func (k *Keys) Bytes(b []byte) *Keys {
 	k.b = append(k.b, b...)
 	return k.sized()
@@ -87,13 +88,13 @@ func (k *Keys) sized() *Keys {
 
 func (k *Keys) reset() { k.b = k.b[:0] }
 
-// nextKey splits the first of some keys from the others.
+// nextKey splits off the first key.
 func nextKey(keys []byte) (key, rest []byte) {
 	n := 2 + int(binary.BigEndian.Uint16(keys))
 	return keys[2:n], keys[n:]
 }
 
-// hasKey reports whether a key is among others.
+// hasKey reports whether keys contains key.
 func hasKey(keys, key []byte) bool {
 	for len(keys) > 0 {
 		var one []byte

@@ -7,7 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Scan calls do for every key with the prefix from lower on, until it returns false. A nil lower is the prefix.
+// Scan calls do for every key with the prefix from lower on, until do returns false. A nil lower
+// means the prefix.
 func Scan(db pebble.Reader, prefix, lower []byte, do func(key, value []byte) (bool, error)) error {
 	if lower == nil {
 		lower = prefix

@@ -4,14 +4,15 @@ import "bytes"
 
 // Record is a record of a table. It embeds a Row.
 type Record[K any] interface {
-	// Encode appends the record as it is stored.
+	// Encode appends the stored form of the record.
 	Encode(b []byte) []byte
 	// Derive adds the index keys of the record. It depends on nothing but the key and the record.
 	Derive(key K, keys *Keys)
 	row() *Row
 }
 
-// Row remembers the index keys of a record as they are stored. It is the zero value for a record that is not stored.
+// Row remembers the stored index keys of a record. It is the zero value for a record that is not
+// stored.
 type Row struct{ keys []byte }
 
 func (r *Row) row() *Row { return r }
@@ -24,7 +25,7 @@ type Table[K any, V Record[K]] struct {
 	Kind byte
 	// Key appends the key of a record to a prefix.
 	Key func(prefix []byte, key K) []byte
-	// Decode reads what Encode wrote.
+	// Decode decodes the output of Encode.
 	Decode func(key K, value []byte) (V, error)
 }
 
@@ -45,14 +46,15 @@ func (t *Table[K, V]) Load(turn *Turn, key K) (v V, found bool, err error) {
 	return v, found, err
 }
 
-// Stored notes that the store has the index keys of a record.
+// Stored notes that the store has the derived index keys of a record.
 func (t *Table[K, V]) Stored(turn *Turn, key K, v V) {
 	turn.derived.reset()
 	v.Derive(key, &turn.derived)
 	v.row().keys = turn.keep(turn.derived.b)
 }
 
-// Put stores a record, and the difference between its index keys as stored and as derived.
+// Put stores a record, and updates its index keys by the difference between the stored and the
+// derived ones.
 func (t *Table[K, V]) Put(turn *Turn, key K, v V) {
 	turn.key = t.Key(appendPrefix(turn.key[:0], turn.partition, t.Kind), key)
 	turn.value = v.Encode(turn.value[:0])
@@ -69,7 +71,7 @@ func (t *Table[K, V]) Remove(turn *Turn, key K, v V) {
 	turn.index(v.row(), nil)
 }
 
-// index replaces the index keys of a record.
+// index updates the index keys of a record.
 func (t *Turn) index(row *Row, keys []byte) {
 	if bytes.Equal(row.keys, keys) {
 		return
@@ -87,14 +89,14 @@ func (t *Turn) index(row *Row, keys []byte) {
 	row.keys = t.keep(keys)
 }
 
-// whole returns a key with its partition, valid until the next call.
+// whole returns a key with its partition prefix, valid until the next call.
 func (t *Turn) whole(key []byte) []byte {
 	t.key = append(appendPrefix(t.key[:0], t.partition, 0)[:partitionLen], key...)
 	return t.key
 }
 
-// Verify compares the index keys of a record as it is stored with those in the store. It writes those that are
-// missing, and calls restored with the kind of each. Keys that no record derives are found where an index is read:
+// Verify compares a record's stored index keys with the store. It writes missing keys, and calls
+// restored with the kind of each. Keys that no record derives are detected when an index is read:
 // see Row.Has.
 func (t *Turn) Verify(record interface{ row() *Row }, restored func(kind byte)) error {
 	for key, rest := []byte(nil), record.row().keys; len(rest) > 0; {

@@ -15,19 +15,19 @@ type Turn struct {
 	partition int
 	db        *pebble.DB
 	batch     *pebble.Batch
-	own       map[string][]byte // keys of their own that were set in this turn, nil for those that were deleted
-	err       error             // the first that occurred
+	own       map[string][]byte // underived keys set in this turn, nil for deleted ones
+	err       error             // the first error
 	puts
 }
 
-// puts are buffers for the record that is being put.
+// puts are reusable buffers for the record that is being put.
 type puts struct {
 	key, value []byte
 	derived    Keys
 	free       []byte // see keep
 }
 
-// keep returns a copy of some keys. A small block has room for those of several records.
+// keep returns a copy of keys. It cuts copies from a shared block.
 func (p *puts) keep(keys []byte) []byte {
 	if len(keys) > len(p.free) {
 		p.free = make([]byte, max(1024, len(keys)))
@@ -43,13 +43,14 @@ func NewTurn(db *pebble.DB, partition int) *Turn {
 	return &Turn{partition: partition, db: db, batch: db.NewBatch(), own: make(map[string][]byte)}
 }
 
-// Set stores a value under a key that no record derives. The value must not change any more.
+// Set stores a value under a key that no record derives. The value must not be modified afterwards.
 func (t *Turn) Set(key, value []byte) {
 	t.own[string(key)] = value
 	t.Fail(t.batch.Set(key, value, nil))
 }
 
-// Get returns the value of a key that no record derives, as the turn leaves it, nil if there is none.
+// Get returns the value of a key that no record derives, including changes of the turn, nil if
+// there is none.
 func (t *Turn) Get(key []byte) ([]byte, error) {
 	if value, ok := t.own[string(key)]; ok {
 		return value, nil
@@ -64,7 +65,7 @@ func (t *Turn) SetJSON(key []byte, v any) {
 	t.Set(key, text)
 }
 
-// Delete removes a key that no record derives, also one that an index has by mistake.
+// Delete deletes a key that no record derives, including a stray index key.
 func (t *Turn) Delete(key []byte) {
 	t.own[string(key)] = nil
 	t.Fail(t.batch.Delete(key, nil))
@@ -102,5 +103,5 @@ func (t *Turn) Commit() error {
 	return nil
 }
 
-// Close drops what was not committed.
+// Close discards uncommitted changes.
 func (t *Turn) Close() { _ = t.batch.Close() }
