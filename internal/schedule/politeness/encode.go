@@ -11,17 +11,17 @@ import (
 // stateVersion is the first byte of an encoded State.
 const stateVersion = 1
 
-// Errors of ReadState, all of damaged or foreign bytes.
+// Errors of ReadState for damaged or foreign bytes.
 var (
 	errShort = errors.New("read politeness: it ends too soon")
 	errRange = errors.New("read politeness: a number is out of range")
 )
 
-// numbers are what of a State is stored, what is seldom 0 first.
+// numbers are the stored values of a State, those that are rarely 0 first.
 type numbers [11]uint64
 
-// Append encodes the State: the version, a set of the numbers that are not 0,
-// and those, as varints. It does not allocate if b has room for 80 bytes.
+// Append encodes the State: the version, a bit set of the nonzero numbers, and those numbers as
+// varints. It does not allocate if b has room for 80 bytes.
 func (s *State) Append(b []byte) []byte {
 	all := numbersOf(s)
 	set := uint64(0)
@@ -39,7 +39,7 @@ func (s *State) Append(b []byte) []byte {
 	return b
 }
 
-// ReadState decodes a State, and returns what follows it.
+// ReadState decodes a State, and returns the remaining bytes.
 func ReadState(b []byte) (State, []byte, error) {
 	if len(b) == 0 {
 		return State{}, nil, errShort
@@ -107,7 +107,7 @@ func (n *numbers) state() (State, error) {
 	return s, setMarks(&s, n[3])
 }
 
-// marksOf packs what is small.
+// marksOf packs the small values.
 func marksOf(s *State) uint64 {
 	m := uint64(s.good)<<3 | uint64(s.why)<<1
 	if s.asked {
@@ -124,7 +124,7 @@ func setMarks(s *State, m uint64) error {
 	return nil
 }
 
-// zigzag makes numbers near 0 small, whatever their sign.
+// zigzag maps numbers near 0, of either sign, to small numbers.
 func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 
 func zagzig(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }

@@ -11,15 +11,15 @@ import (
 	_ "time/tzdata" // for containers without /usr/share/zoneinfo
 )
 
-// Hours are the times of a week, by the clocks of a time zone, at which a host
-// may be asked. The zero value is always. Hours are comparable: those read from
-// texts that mean the same, in the same zone, are equal.
+// Hours are the times of a week, in a time zone, at which a host may be sent requests. The zero
+// value means always. Hours are comparable: those parsed from texts with the same meaning, in the
+// same zone, are equal.
 type Hours struct {
-	// windows are the start and end of each window, as minutes of the week in two
-	// bytes each, in order and apart; "" is the whole week.
+	// windows holds the start and end of each window as minutes of the week, two bytes each, sorted
+	// and disjoint; "" means the whole week.
 	windows string
-	zone    *time.Location // of locations, so that equal zones are identical
-	// and are hours that must hold too, if not nil.
+	zone    *time.Location // from locations, so that equal zones are identical
+	// and holds further hours that must also allow a time, if not nil.
 	and *Hours
 }
 
@@ -27,21 +27,19 @@ const (
 	day         = 24 * 60 // minutes
 	week        = 7 * day
 	windowBytes = 4
-	// maxRounds bounds the search for a moment that two sets of hours in two
-	// zones have in common.
+	// maxRounds limits the search for a time that is in two sets of hours with different zones.
 	maxRounds = 1000
 )
 
-// minutes are those of a week that starts on Monday.
+// minutes are the minutes of a week that starts on Monday.
 type minutes [week]bool
 
-// ParseHours reads windows such as "22:00-06:00" (of every day; it ends on the
-// next), "Mon-Fri 09:00-17:00" or "Sat,Sun 00:00-24:00", in a zone by its IANA
-// name; "" is UTC. The host may be asked in any of them; none at all is always.
+// ParseHours parses windows such as "22:00-06:00" (of every day; it ends on the next), "Mon-Fri
+// 09:00-17:00" or "Sat,Sun 00:00-24:00", in a zone given by its IANA name; "" is UTC. A time is
+// allowed if any window contains it. Without windows, all times are.
 //
-// A window follows the clocks on the wall: where they are put forward over its
-// start it begins right then, and an hour that they go through twice counts both
-// times.
+// A window follows the local clock. If the clock is put forward over its start, it begins right
+// then. An hour that occurs twice counts both times.
 func ParseHours(spec []string, zone string) (Hours, error) {
 	loc, err := location(zone)
 	if err != nil {
@@ -59,8 +57,8 @@ func ParseHours(spec []string, zone string) (Hours, error) {
 	return open.hours(loc), nil
 }
 
-// locations holds zones by name: time.LoadLocation makes another each time.
-// Only names of the database come in, so that it stays small.
+// locations caches zones by name, as time.LoadLocation returns a new one each time. It only holds
+// names of the time zone database, so it stays small.
 var locations sync.Map
 
 func location(name string) (*time.Location, error) {
@@ -81,7 +79,7 @@ func location(name string) (*time.Location, error) {
 	return known.(*time.Location), nil
 }
 
-// add opens the minutes of a window.
+// add adds the minutes of a window.
 func (m *minutes) add(text string) error {
 	fields := strings.Fields(text)
 	days := "Mon-Sun"
@@ -113,7 +111,7 @@ func (m *minutes) add(text string) error {
 	return nil
 }
 
-// parseDays reads days and ranges of them, with commas between.
+// parseDays parses days and ranges of days, separated by commas.
 func parseDays(text string) (on [7]bool, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		a, b, isRange := strings.Cut(part, "-")
@@ -148,7 +146,7 @@ func parseDay(text string) (int, error) {
 	return 0, fmt.Errorf("day %q: must be Mon, Tue, Wed, Thu, Fri, Sat or Sun", text)
 }
 
-// parseTimes reads two times of the day with a hyphen between.
+// parseTimes parses two times of day separated by a hyphen.
 func parseTimes(text string) (from, to int, err error) {
 	a, b, ok := strings.Cut(text, "-")
 	if !ok {
@@ -182,8 +180,7 @@ func parseTime(text string) (int, error) {
 	return int(h*60 + m), nil
 }
 
-// hours gathers minutes into windows. If there is none at all, that is an empty
-// window.
+// hours converts minutes to windows. If no minute is set, the result has one empty window.
 func (m *minutes) hours(zone *time.Location) Hours {
 	var windows []byte
 	for i := 0; i < week; i++ {
@@ -216,16 +213,16 @@ func (h *Hours) minutes() *minutes {
 	return &m
 }
 
-// window returns the minutes at which the window at an offset starts and ends.
+// window returns the first and the end minute of the window at an offset.
 func (h *Hours) window(i int) (from, to int64) {
 	w := h.windows[i : i+windowBytes]
 	return int64(w[0])<<8 | int64(w[1]), int64(w[2])<<8 | int64(w[3])
 }
 
-// Next returns t if it lies within the hours, else the time at which they next
-// begin: a week ahead at most, or two if clocks are put forward over the only
-// window. Hours without any moment, which only Strictest can make, never begin:
-// then it is some time within about a week, at which it is still closed.
+// Next returns t if it lies within the hours, else the time at which they next begin. That is a
+// week ahead at most, or two if the clock is put forward over the only window. Hours that contain
+// no time, which only Strictest can make, never begin: Next then returns a closed time within about
+// a week.
 func (h Hours) Next(t int64) int64 {
 	if h.windows == "" {
 		return t
@@ -243,7 +240,7 @@ func (h Hours) Next(t int64) int64 {
 	return t
 }
 
-// next looks for an opening before the clocks change, then after.
+// next searches for an opening before the next change of the clock, then after it.
 func (h *Hours) next(t int64) int64 {
 	for {
 		at := time.Unix(0, t).In(h.zone)
@@ -261,8 +258,8 @@ func (h *Hours) next(t int64) int64 {
 	}
 }
 
-// sinceMonday is how far in its week a moment is, by clocks so many seconds ahead
-// of UTC.
+// sinceMonday returns the time since the start of the week, for a clock offset seconds ahead of
+// UTC.
 func sinceMonday(t int64, offset int) time.Duration {
 	const span = int64(week * time.Minute)
 	const firstDay = 3 * 24 * time.Hour // 1970 began on a Thursday
@@ -270,8 +267,8 @@ func sinceMonday(t int64, offset int) time.Duration {
 	return time.Duration((p%span + span) % span)
 }
 
-// closedFor is how long after a moment of the week the next window begins; 0
-// within one.
+// closedFor returns the time from a moment of the week to the start of the next window, 0 within
+// one.
 func (h *Hours) closedFor(p time.Duration) time.Duration {
 	for i := 0; i < len(h.windows); i += windowBytes {
 		from, to := h.window(i)
@@ -286,7 +283,7 @@ func (h *Hours) closedFor(p time.Duration) time.Duration {
 	return time.Duration(first+week)*time.Minute - p
 }
 
-// common returns the hours that two have in common.
+// common returns the intersection of two Hours.
 func (h Hours) common(g Hours) Hours {
 	switch {
 	case h.windows == "" || g.includes(&h):
@@ -308,7 +305,7 @@ func (h Hours) common(g Hours) Hours {
 	return shared.hours(h.zone)
 }
 
-// includes says that h holds whenever g does, since it is a part of g.
+// includes reports whether g is a part of h, so that h holds only if g does.
 func (h *Hours) includes(g *Hours) bool {
 	for ; h != nil; h = h.and {
 		if h.windows == g.windows && h.zone == g.zone && (g.and == nil || h.and == g.and) {

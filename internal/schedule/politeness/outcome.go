@@ -2,63 +2,62 @@ package politeness
 
 import "time"
 
-// Outcome is how a request ended.
+// Outcome is the outcome of a request.
 type Outcome struct {
 	Kind Kind
-	// Took is the time to the end of the response. That of Good outcomes counts
-	// for the smoothed response time, unless it is 0.
+	// Took is the time to the end of the response. For Good outcomes it counts for the smoothed
+	// response time, unless it is 0.
 	Took time.Duration
-	// Age is how long ago the request ended, from 0: less is believed where another request to
-	// the host began or ended since.
+	// Age is how long ago the request ended, at least 0. It is reduced if another request to the
+	// host began or ended since.
 	Age time.Duration
-	// RetryAfter is what the host asked for, if more than 0. It counts with
-	// Throttled, HostFailure and Abandoned: that of a redirect is about its target only.
+	// RetryAfter is the wait that the host asked for, if positive. It applies to Throttled,
+	// HostFailure and Abandoned: that of a redirect concerns only its target.
 	RetryAfter time.Duration
-	// CrawlDelay is what robots.txt says now (0 if it says nothing); nil leaves
-	// what was known. For a group of hosts it is the longest of theirs.
+	// CrawlDelay is the current value in robots.txt (0 if none); nil keeps the known value. For a
+	// group of hosts it is the longest of theirs.
 	CrawlDelay *time.Duration
 }
 
-// Kind is what an outcome says of the host.
+// Kind is what an outcome means for the host.
 type Kind uint8
 
 // Kinds of outcomes.
 const (
-	// Neutral says nothing: the request was cancelled, or fetched robots.txt.
-	// The delay after it is kept, as the host may have seen it.
+	// Neutral says nothing about the host: the request was cancelled, or fetched robots.txt. The
+	// delay after it applies, as the host may have seen the request.
 	Neutral Kind = iota
-	// Unsent is Neutral, and nothing was sent: robots.txt, or the guard of
-	// addresses, did not allow it. No delay follows.
+	// Unsent is Neutral without a sent request: robots.txt, or the address guard, did not allow it.
+	// No delay follows.
 	Unsent
-	// Good is an answer of a host that is well: 2xx, 3xx, and 4xx that is about
-	// the URL.
+	// Good is a response of a healthy host: 2xx, 3xx, and 4xx that concerns the URL.
 	Good
-	// Throttled is a refusal for now: 429 and 503.
+	// Throttled is a temporary refusal: 429 and 503.
 	Throttled
-	// Refused is a refusal for good, of one URL: 403. One says no more than that; several
-	// in a row say that the crawler is not wanted, or not at this pace.
+	// Refused is a permanent refusal of one URL: 403. Several in a row mean that the crawler is not
+	// wanted, or not at this pace.
 	Refused
-	// Abandoned is of a request that may still be in flight, and whose end will not be
-	// reported: the host is left alone for RetryAfter, by when it has ended.
+	// Abandoned is a request that may still be in flight and whose end will not be reported. The
+	// host gets no request for RetryAfter, by when it has ended.
 	Abandoned
-	// HostFailure is of DNS, connection or TLS, a timeout, a stalled body, or 5xx
-	// other than 503.
+	// HostFailure is a failure of DNS, connection or TLS, a timeout, a stalled body, or 5xx other
+	// than 503.
 	HostFailure
 )
 
-// Event is what changed by an outcome.
+// Event is a change caused by an outcome.
 type Event uint8
 
-// Events. Where an outcome closes the breaker and slows down, the event is Closed.
+// Events. If an outcome closes the breaker and slows the host down, the event is Closed.
 const (
 	NoEvent     Event = iota
-	Slowed            // a refusal made the delay longer
-	Recovered         // the slowdown is over
+	Slowed            // a refusal increased the delay
+	Recovered         // the slowdown has ended
 	Opened            // the breaker has opened
-	ProbeFailed       // it stays open, for longer
-	// GaveUp is ProbeFailed with the last probe that the rules allow, and with
-	// each after that: what is queued for the host now should fail. What is queued
-	// later waits for the next probe, which decides again.
+	ProbeFailed       // the breaker stays open, for longer
+	// GaveUp is ProbeFailed with the last probe that the rules allow, and with each probe after it.
+	// URLs now queued for the host should fail. URLs queued later wait for the next probe, which
+	// decides again.
 	GaveUp
 	Closed // the breaker has closed
 )
@@ -73,15 +72,15 @@ func (e Event) String() string {
 	return "unknown"
 }
 
-// Phase is why a host waits.
+// Phase is the reason why a host waits.
 type Phase string
 
 // Phases.
 const (
-	Due         Phase = ""             // it does not: a request may start
-	Delay       Phase = "delay"        // between two requests
-	Backoff     Phase = "backoff"      // longer than usual, since the host refused
-	RetryAfter  Phase = "retry_after"  // for as long as the host asked
+	Due         Phase = ""             // no wait: a request may start
+	Delay       Phase = "delay"        // the delay between two requests
+	Backoff     Phase = "backoff"      // a longer delay after a refusal
+	RetryAfter  Phase = "retry_after"  // the wait that the host asked for
 	BreakerOpen Phase = "breaker_open" // until a probe succeeds
 	OutOfHours  Phase = "hours"        // until its hours begin
 )

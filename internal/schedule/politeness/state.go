@@ -6,33 +6,32 @@ import (
 )
 
 const (
-	minSlow     = time.Second            // the least slowdown after a refusal
-	maxSlow     = time.Hour              // the most, unless Retry-After asks for more
-	trivialSlow = 100 * time.Millisecond // a slowdown below this is over
-	goodRow     = 10                     // good answers in a row that ease it once
-	refusedRow  = 5                      // URLs refused in a row from which on the host slows down
-	maxRefused  = time.Minute            // the most that this makes of the slowdown
+	minSlow     = time.Second            // minimum slowdown after a refusal
+	maxSlow     = time.Hour              // maximum slowdown, unless Retry-After is longer
+	trivialSlow = 100 * time.Millisecond // a slowdown below this ends
+	goodRow     = 10                     // good responses in a row that reduce the slowdown once
+	refusedRow  = 5                      // number of URLs refused in a row from which on the host slows down
+	maxRefused  = time.Minute            // maximum slowdown for refused URLs
 )
 
-// State is what is known of a host. The zero value is a host never asked.
+// State is the state of a host. The zero value is a host without any requests.
 type State struct {
-	began int64         // start of the last request; 0 if there was none
-	ended int64         // end of the last response, from which wait and pause count; 0 if there was none
-	wait  time.Duration // no request sooner, for the reason why
-	pause time.Duration // no probe sooner
+	began int64         // start of the last request; 0 if none
+	ended int64         // end of the last response, from which wait and pause count; 0 if none
+	wait  time.Duration // no request before its end, for the reason why
+	pause time.Duration // no probe before its end
 
-	smoothed   time.Duration // response time
+	smoothed   time.Duration // mean response time
 	crawlDelay time.Duration // of robots.txt
-	slow       time.Duration // least delay, since the host refused
+	slow       time.Duration // minimum delay after a refusal
 
 	failures uint32 // of the host, in a row
-	opened   uint32 // how often the breaker has, in a row; 0 is closed
-	good     uint8  // answers in a row since slow last changed, below goodRow
+	opened   uint32 // how often the breaker has opened in a row; 0 means closed
+	good     uint8  // good responses in a row since slow last changed, below goodRow
 	why      reason
-	refused  uint8 // URLs in a row, up to refusedRow
-	// asked says that a request began since the host was last found to refuse
-	// or fail. From then on one is in progress at once, so that all that end
-	// before the next begins were in flight before.
+	refused  uint8 // URLs refused in a row, up to refusedRow
+	// asked reports whether a request began since the host was last found to refuse or fail. From
+	// then on only one is in flight, so all that end before the next begins were in flight before.
 	asked bool
 }
 
@@ -45,14 +44,14 @@ const (
 	forRetryAfter
 )
 
-// Begin records that a request is sent.
+// Begin records the start of a request.
 func (s *State) Begin(_ *Rules, now int64) {
 	s.began = now
 	s.asked = true
 }
 
-// End records that a request has ended by now, o.Age ago. The seed chooses the jitter;
-// it should differ from request to request, but the same gives the same State.
+// End records that a request has ended by now, o.Age ago. The seed determines the jitter. It should
+// differ from request to request; the same seed gives the same State.
 func (s *State) End(r *Rules, now int64, o Outcome, seed uint64) Event {
 	if o.CrawlDelay != nil {
 		s.crawlDelay = max(0, *o.CrawlDelay)
@@ -66,13 +65,13 @@ func (s *State) End(r *Rules, now int64, o Outcome, seed uint64) Event {
 	return event
 }
 
-// Bound takes times that lie ahead of the clock for now: the waits after them
-// begin again once, instead of whenever they are looked at.
+// Bound replaces future times by now. Their waits then begin again only once, instead of at every
+// call.
 func (s *State) Bound(now int64) {
 	s.began, s.ended = min(s.began, now), min(s.ended, now)
 }
 
-// rebase counts what is left of the waits from now.
+// rebase makes the remaining waits count from now.
 func (s *State) rebase(r *Rules, now int64) {
 	left := func(d time.Duration) time.Duration {
 		return max(0, min(d, time.Duration(since(s.ended, now, d)-now))) // min: the difference may overflow
@@ -81,7 +80,7 @@ func (s *State) rebase(r *Rules, now int64) {
 	s.ended = now
 }
 
-// applyOutcome learns from an outcome how the host is.
+// applyOutcome updates the state by an outcome.
 func (s *State) applyOutcome(r *Rules, o Outcome, seed uint64) Event {
 	switch o.Kind {
 	case Good:
@@ -110,7 +109,7 @@ func smooth(mean, took time.Duration) time.Duration {
 	return mean + (took-mean)/8
 }
 
-// answered ends a row of failures, and closes the breaker.
+// answered ends a row of failures and closes the breaker.
 func (s *State) answered(event Event) Event {
 	s.failures = 0
 	if s.opened > 0 {
@@ -120,8 +119,8 @@ func (s *State) answered(event Event) Event {
 	return event
 }
 
-// ease lets the slowdown fall with every goodRow good answers. Those of
-// requests that were in flight at the refusal say nothing of the new pace.
+// ease reduces the slowdown with every goodRow good responses. Responses to requests that were in
+// flight at the refusal do not count, as they say nothing about the new pace.
 func (s *State) ease(r *Rules) Event {
 	if s.slow == 0 || !s.asked {
 		return NoEvent
@@ -138,8 +137,8 @@ func (s *State) ease(r *Rules) Event {
 	return Recovered
 }
 
-// slowDown doubles the delay: once for all requests that were in flight
-// together, as TCP does for the losses of one window (RFC 6582).
+// slowDown doubles the delay, once for all requests that were in flight together, as TCP does for
+// the losses of one window (RFC 6582).
 func (s *State) slowDown(r *Rules) Event {
 	s.good = 0
 	if s.slow > 0 && !s.asked {
@@ -150,9 +149,8 @@ func (s *State) slowDown(r *Rules) Event {
 	return Slowed
 }
 
-// refuse slows the host down, as a refusal for now does but no further than maxRefused,
-// when it has refused URL after URL: many sites have a part that is closed, and links to
-// it from all others.
+// refuse slows the host down after refusedRow refused URLs in a row, like a temporary refusal but
+// up to maxRefused. Many sites have a closed section that all their other pages link to.
 func (s *State) refuse(r *Rules) Event {
 	s.refused = min(s.refused+1, refusedRow)
 	if s.refused < refusedRow || s.slow >= maxRefused {
@@ -163,8 +161,7 @@ func (s *State) refuse(r *Rules) Event {
 	return event
 }
 
-// failed opens the breaker after enough failures, and keeps it open after a
-// probe in vain.
+// failed opens the breaker after enough failures, and keeps it open after a failed probe.
 func (s *State) failed(r *Rules, seed uint64) Event {
 	s.good = 0
 	s.failures = increment(s.failures)
@@ -191,7 +188,7 @@ func (s *State) failed(r *Rules, seed uint64) Event {
 
 func increment(n uint32) uint32 { return n + min(1, math.MaxUint32-n) }
 
-// setWait sets how long the host is left alone, unless it is for longer already.
+// setWait sets the wait of the host, unless the current wait is longer.
 func (s *State) setWait(r *Rules, o Outcome, seed uint64) {
 	d, why := r.jittered(s.Delay(r), seed), forDelay
 	if s.slow > s.ordinary(r) {
@@ -207,16 +204,16 @@ func (s *State) setWait(r *Rules, o Outcome, seed uint64) {
 	}
 }
 
-// Failing reports whether the host failed when it was last asked.
+// Failing reports whether the host failed at its last request.
 func (s *State) Failing() bool { return s.failures > 0 }
 
-// Forgettable reports whether a host that is not asked now can be treated as one that
-// never was: it did not refuse or fail, asks for no delay, and was left
-// alone for longer than any delay lasts that it did not ask for; or it was left alone for
-// longer than anything lasts that a host can ask for, or a spec say.
+// Forgettable reports whether an idle host can be treated as one without any requests. Either it
+// did not refuse or fail, asks for no delay, and has been idle for longer than ForgetAfter and its
+// wait. Or it has been idle for longer than any wait that a host can ask for or a spec can set.
 func (s *State) Forgettable(now int64) bool { return now > s.forgetAt() }
 
-// ForgetAt is after when the host is forgettable if it is not asked before; 0 while it is being asked.
+// ForgetAt returns the time after which the host is forgettable if it gets no request before, 0
+// while a request is in flight.
 func (s *State) ForgetAt() int64 {
 	if s.began > s.ended {
 		return 0
@@ -232,9 +229,9 @@ func (s *State) forgetAt() int64 {
 	return max(s.began, s.ended) + int64(alone)
 }
 
-// ForgetAfter is for how long a host that was asked is not forgotten.
+// ForgetAfter is how long a host is remembered after a request.
 const ForgetAfter = maxSlow
 
-// forgetSurely is for how long one is not that has refused, failed, or asked for a delay:
-// Retry-After, the delays of specs and their breakers are at most a day, jitter twice that.
+// forgetSurely is how long a host is remembered that has refused, failed, or asked for a delay.
+// Retry-After, the delays of specs and their breakers are at most a day, with jitter twice that.
 const forgetSurely = 50 * time.Hour

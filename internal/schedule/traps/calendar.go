@@ -5,51 +5,45 @@ import (
 	"time"
 )
 
-// A calendar whose pages all have a different text is a trap that no
-// other guard ends before a million pages; one whose months are empty is ended by
-// SameContent, and costs the same without this guard.
+// A calendar whose pages all have different text is a trap that no other guard ends before a
+// million pages. A calendar with empty months is ended by SameContent, and costs the same without
+// this guard.
 //
-// A calendar without an end is left where it leaves the years that are allowed,
-// step by step. So what is not surely a date need not be taken for one: it is
-// enough that some page of each year is recognised.
+// An endless calendar is left, step by step, where it leaves the allowed years. So the guard need
+// not recognise every date: it is enough to recognise some page of each year.
 //
-// Numbers are in URLs for many reasons. A year alone is never a date; a year and
-// a month are one in these forms:
+// URLs contain numbers for many reasons. A year alone is never a date. A year and a month are one
+// in these forms:
 //
 //   - /2031/05, /2031/11 and /2031/5;
 //   - 2031-05, 2031-05-12, also with "_" or ".", as a word of a path;
 //   - /2031/may and /may-2031;
-//   - 203105 and 20310512 only behind such a word;
-//   - parameters whose names say that they are a date, in these forms, as
-//     12.5.2031 and 5/12/2031, or as seconds since 1970; those that say they are
-//     an end of a range, only with marks between the numbers, as there are
-//     ranges of other numbers; and whole dates, 2031-05-12, under any name;
-//   - one parameter that says it is the year together with one that says it is
-//     the month.
+//   - 203105 and 20310512 only after a calendar word;
+//   - parameters whose names say that they are a date, in these forms, as 12.5.2031 and 5/12/2031, or as seconds since 1970; those whose names say they are an end of a range, only with separators between the numbers, as other numbers have ranges too; and complete dates, 2031-05-12, under any name;
+//   - a parameter that says it is the year together with one that says it is the month.
 //
-// A date is of a calendar if it is at the start of a path, or beside a word such as calendar, or
-// if the name of its parameter is that of a date. Any other, as in /bonds/2035-02-15, may be 130 years away:
-// only a calendar without an end continues beyond that.
+// A date belongs to a calendar if it is at the start of a path, or next to a word such as calendar,
+// or if the name of its parameter says so. Any other date, as in /bonds/2035-02-15, may be 130
+// years away: only an endless calendar continues beyond that.
 //
-// Long ago differs from far ahead in that it has happened: a date before the
-// limit counts only where nothing but a kind of view follows it in the path, as
-// /1969/07/21/men-walk-on-moon.html is an article.
+// The far past differs from the far future in that it has happened: a date before the limit counts
+// only if at most a kind of view follows it in the path, as /1969/07/21/men-walk-on-moon.html is an
+// article.
 
-// window is how many years around now a number may be a year where nothing else
-// says that it is one: there are archives of newspapers that are older. A limit that is
-// farther back holds behind a word such as calendar, and for parameters that say that they
-// are dates.
+// window is the range around the current year in which a number may be a year if nothing else says
+// so: some newspaper archives go back further. Limits outside the window apply only after a word
+// such as calendar, and to parameters whose names say that they are dates.
 const window = 150
 
-// calendar looks for dates that are out of the limits.
+// calendar detects dates outside the limits.
 type calendar struct {
-	now         int // the year
+	now         int // the current year
 	ahead, back int
 }
 
-// out reports whether a year is too far ahead or, where the past counts, too long ago. Bonds,
-// products and seasons have dates, too: where nothing says that a date is of a calendar, it
-// may be yearsOfThings away.
+// out reports whether a year is too far in the future or, if past is set, in the past. Bonds,
+// products and seasons have dates, too: a date that does not belong to a calendar may be
+// yearsOfThings away.
 func (c *calendar) out(year int, past, says bool) bool {
 	ahead, back := c.ahead, c.back
 	if !says {
@@ -61,14 +55,14 @@ func (c *calendar) out(year int, past, says bool) bool {
 	return c.ahead > 0 && year > c.now+ahead || past && c.back > 0 && year < c.now-back
 }
 
-// yearsOfThings is how far from today things have dates, and less than the window.
+// yearsOfThings is the maximum distance of dates of things from today; it is less than the window.
 const yearsOfThings = 130
 
-// far reports whether a year could be out at all. It spares the rest.
+// far reports whether a year could be out of the limits at all. It saves further checks.
 func (c *calendar) far(year int) bool { return c.out(year, true, true) }
 
-// isCalendar reports whether the date between two parts of a path is of a calendar: by a word
-// in them, or because it is the first thing in the path.
+// isCalendar reports whether the date between two parts of a path belongs to a calendar: by a word
+// in them, or because it is the start of the path.
 func (c *calendar) isCalendar(year int, before, after string) bool {
 	return before == "/" && c.near(year) || saysCalendar(before) || saysCalendar(after)
 }
@@ -78,13 +72,13 @@ func (c *calendar) near(year int) bool { return year >= c.now-window && year <= 
 func outOfCalendar(path, query string, l *Limits, now time.Time) bool {
 	inPath, inQuery := hasLongNumber(path), hasLongNumber(query)
 	if !inPath && !inQuery {
-		return false // as most
+		return false // the common case
 	}
 	c := calendar{now: now.UTC().Year(), ahead: l.CalendarAhead, back: l.CalendarBack}
 	return inPath && c.outInPath(path) || inQuery && c.outInQuery(query)
 }
 
-// hasLongNumber reports four digits in a row.
+// hasLongNumber reports whether s has four digits in a row.
 func hasLongNumber(s string) bool {
 	digits := 0
 	for i := range len(s) {
@@ -97,7 +91,7 @@ func hasLongNumber(s string) bool {
 	return false
 }
 
-// outInPath looks at each segment with those around it.
+// outInPath checks each segment with its neighbours.
 func (c *calendar) outInPath(path string) bool {
 	for after := path; after != ""; {
 		before := path[:len(path)-len(after)+1] // with the slash
@@ -110,8 +104,8 @@ func (c *calendar) outInPath(path string) bool {
 	return false
 }
 
-// outInSegment looks at a segment; before it is the path up to there with the
-// last slash, after it the rest with the first.
+// outInSegment checks a segment. before is the path up to it with the last slash, after the rest
+// with the first slash.
 func (c *calendar) outInSegment(before, segment, after string) bool {
 	if !hasLongNumber(segment) {
 		return c.outWithMonthFirst(before, segment, after)
@@ -129,7 +123,7 @@ func (c *calendar) outInSegment(before, segment, after string) bool {
 	return ok && c.far(year) && saysCalendar(before) && c.out(year, isView(after), true)
 }
 
-// outWithMonthFirst takes /may/2031.
+// outWithMonthFirst checks /may/2031.
 func (c *calendar) outWithMonthFirst(before, segment, after string) bool {
 	if monthName(segment) == 0 || after == "" {
 		return false
@@ -138,7 +132,7 @@ func (c *calendar) outWithMonthFirst(before, segment, after string) bool {
 	return ok && (rest == "" || rest[0] == '/') && c.near(year) && c.out(year, false, c.isCalendar(year, before, after))
 }
 
-// outInSegments takes /2031/05, with or without a day, and /2031/may.
+// outInSegments checks /2031/05, with or without a day, and /2031/may.
 func (c *calendar) outInSegments(before string, year int, after string) bool {
 	if after == "" || !c.far(year) {
 		return false
@@ -167,7 +161,7 @@ func (c *calendar) outInSegments(before string, year int, after string) bool {
 	return c.out(year, isView(after), atStart || saysCalendar(before) || saysCalendar(after))
 }
 
-// nextSegment cuts the first segment from a rest of a path.
+// nextSegment splits the first segment from the rest of a path.
 func nextSegment(after string) (segment, rest string) {
 	if after == "" {
 		return "", ""
@@ -179,7 +173,7 @@ func nextSegment(after string) (segment, rest string) {
 	return segment, ""
 }
 
-// outInWords looks for 2031-05 and 2031-05-12 among the words of a segment.
+// outInWords checks 2031-05 and 2031-05-12 among the words of a segment.
 func (c *calendar) outInWords(before, segment, after string) bool {
 	for i := 0; i < len(segment); i++ {
 		if !isDigit(segment[i]) || i > 0 && isAlnum(segment[i-1]) {
@@ -196,7 +190,8 @@ func (c *calendar) outInWords(before, segment, after string) bool {
 	return false
 }
 
-// hasTitle reports whether a segment has two words: a page with a title is not one of a calendar without an end.
+// hasTitle reports whether a segment has two words of three letters or more. A page with a title
+// does not belong to an endless calendar.
 func hasTitle(segment string) bool {
 	words, letters := 0, 0
 	for i := range len(segment) {
@@ -209,7 +204,7 @@ func hasTitle(segment string) bool {
 	return words > 1
 }
 
-// isoDate reads 2031-05, 2031-05-12 or 2031-W20, with "-", "_" or "." between.
+// isoDate parses 2031-05, 2031-05-12 or 2031-W20, with "-", "_" or "." between.
 func isoDate(s string) (year int, hasDay bool, n int) {
 	year, rest, ok := number(s, 4)
 	if !ok || len(rest) < 3 || strings.IndexByte("-_.", rest[0]) < 0 {
@@ -228,7 +223,7 @@ func isoDate(s string) (year int, hasDay bool, n int) {
 			return year, true, 10
 		}
 		if isDigit(rest[1]) {
-			return 0, false, 0 // a third number that is no day
+			return 0, false, 0 // a third number that is not a day
 		}
 	}
 	if startsAlnum(rest) {
@@ -237,7 +232,7 @@ func isoDate(s string) (year int, hasDay bool, n int) {
 	return year, false, 7
 }
 
-// compactDate reads 203105 and 20310512.
+// compactDate parses 203105 and 20310512.
 func compactDate(s string) (year int, ok bool) {
 	s = withoutEnding(s)
 	if len(s) != len("203105") && len(s) != len("20310512") {
@@ -252,7 +247,7 @@ func compactDate(s string) (year int, ok bool) {
 	return year, ok && isMonth && isDay && year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= 31
 }
 
-// monthAndYear reads may-2031 and 2031-may, as a whole segment.
+// monthAndYear parses may-2031 and 2031-may, as a complete segment.
 func monthAndYear(s string) (year int, ok bool) {
 	s = withoutEnding(s)
 	i := strings.IndexAny(s, "-_")
@@ -267,7 +262,7 @@ func monthAndYear(s string) (year int, ok bool) {
 	return year, ok && rest == "" && monthName(a) != 0
 }
 
-// withoutEnding returns a segment without the type of a page.
+// withoutEnding returns a segment without a page's file extension.
 func withoutEnding(s string) string {
 	if i := strings.LastIndexByte(s, '.'); i >= 0 && isPageEnding(s[i:]) {
 		return s[:i]
@@ -275,13 +270,13 @@ func withoutEnding(s string) string {
 	return s
 }
 
-// number reads exactly n digits, and no digit after them.
+// number parses exactly n digits that no digit follows.
 func number(s string, n int) (value int, rest string, ok bool) {
 	value, rest, ok = numberUpTo(s, n)
 	return value, rest, ok && len(s)-len(rest) == n
 }
 
-// numberUpTo reads one to n digits, and no digit after them.
+// numberUpTo parses one to n digits that no digit follows.
 func numberUpTo(s string, n int) (value int, rest string, ok bool) {
 	i := 0
 	for i < len(s) && isDigit(s[i]) {
@@ -299,7 +294,7 @@ func isLetter(c byte) bool      { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 func isAlnum(c byte) bool       { return isDigit(c) || isLetter(c) }
 func startsAlnum(s string) bool { return s != "" && isAlnum(s[0]) }
 
-// isPageEnding reports that what follows in a segment names a type of page.
+// isPageEnding reports whether s is the file extension of a page.
 func isPageEnding(s string) bool {
 	switch s {
 	case ".html", ".htm", ".php", ".asp", ".aspx", ".jsp", ".shtml":
@@ -308,8 +303,8 @@ func isPageEnding(s string) bool {
 	return false
 }
 
-// isView reports that the rest of a path names no article, but at most a way to
-// show the date before it.
+// isView reports whether the rest of a path names no article, but at most a way to show the date
+// before it.
 func isView(rest string) bool {
 	for rest != "" {
 		var segment string
@@ -327,17 +322,17 @@ func isView(rest string) bool {
 	return true
 }
 
-// longestContext is how far before a date is looked for what it is, in bytes.
+// longestContext is how far before a date a calendar word may be, in bytes.
 const longestContext = 200
 
-// calendarWords are parts of words that say that numbers behind them are dates.
+// calendarWords are parts of words that say that the following numbers are dates.
 var calendarWords = []string{
 	"calend", "kalend", "event", "agenda", "archiv", "schedule", "termine", "veranstalt", "evenem", "diary", "month",
 	"by-date", "blog", "news", "daily", "weekly",
 }
 
 func saysCalendar(path string) bool {
-	path = path[max(0, len(path)-longestContext):] // to be linear in all
+	path = path[max(0, len(path)-longestContext):] // to be linear overall
 	for i := range len(path) {
 		for _, w := range calendarWords {
 			if path[i]|0x20 == w[0] && len(path)-i >= len(w) && strings.EqualFold(path[i:i+len(w)], w) {
@@ -348,8 +343,7 @@ func saysCalendar(path string) bool {
 	return false
 }
 
-// monthName returns the number of an English month, whole or cut to three
-// letters; 0 if it is none.
+// monthName returns the number of an English month, in full or as three letters; 0 if s is not one.
 func monthName(s string) time.Month {
 	if len(s) < 3 || len(s) > len("september") {
 		return 0

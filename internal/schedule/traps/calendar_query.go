@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// meaning is what a parameter's name says of its value.
+// meaning is the meaning of a parameter according to its name.
 type meaning uint8
 
 const (
 	meansNothing meaning = iota
-	meansRange           // an end of one, perhaps of dates
+	meansRange           // an end of a range, perhaps of dates
 	meansDate
 	meansYear
 	meansMonth
-	meansThing // the date is of a thing, not of a calendar
+	meansThing // the date of a thing, not of a calendar
 )
 
-// outInQuery looks at each parameter, and at the year and the month together.
+// outInQuery checks each parameter, and the combination of year and month.
 func (c *calendar) outInQuery(query string) bool {
 	year, month := 0, false
-	point := false // there is an x to the y
+	point := false // an x accompanies the y
 	for more := true; more; {
 		var text string
 		text, query, more = strings.Cut(query, "&")
@@ -40,8 +40,8 @@ func (c *calendar) outInQuery(query string) bool {
 	return year != 0 && month && !point && c.out(year, true, true)
 }
 
-// outInValue takes a value as a date: a whole one under any name, and any form
-// under the name of a date.
+// outInValue checks a value as a date: a complete date under any name, and any form under the name
+// of a date.
 func (c *calendar) outInValue(says meaning, value string) bool {
 	if year, hasDay, n := isoDate(value); n != 0 && (hasDay && c.near(year) || says != meansNothing) {
 		return c.out(year, true, says != meansNothing)
@@ -63,7 +63,7 @@ func (c *calendar) outInValue(says meaning, value string) bool {
 	return ok && len(value) == 10 && c.out(time.Unix(int64(seconds), 0).UTC().Year(), false, true)
 }
 
-// dayFirst reads 12.5.2031, 5/12/2031 and 05-2031, also with escaped slashes.
+// dayFirst parses 12.5.2031, 5/12/2031 and 05-2031, also with escaped slashes.
 func dayFirst(s string) (year int, ok bool) {
 	s = strings.ReplaceAll(s, "%2F", "/")
 	for range 2 {
@@ -79,7 +79,7 @@ func dayFirst(s string) (year int, ok bool) {
 	return 0, false
 }
 
-// meaningOf reads a parameter's name: "year", "cal_month", "startDate",
+// meaningOf returns the meaning of a parameter's name such as "year", "cal_month", "startDate" or
 // "filter[from]".
 func meaningOf(name string) meaning {
 	if len(name) > 64 {

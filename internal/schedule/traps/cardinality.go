@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// smallSet is a set of hashes, of which it keeps 16 bits: the chance to take a new one
-// for a known one is that of its size in 65,536.
+// smallSet is a set of hashes that keeps 16 bits of each: the probability of a false match is the
+// size of the set divided by 65,536.
 type smallSet []uint16
 
-// maxFew is how many hashes a set takes; further ones are left out.
+// maxFew is the maximum number of hashes in a set; further ones are dropped.
 const maxFew = 1000
 
 func (s smallSet) has(h uint64) bool { return slices.Contains(s, uint16(h>>40)) }
@@ -27,9 +27,8 @@ func (s *smallSet) join(o smallSet) {
 	}
 }
 
-// hyperLogLog counts any number of distinct hashes, to 13 in a hundred (Flajolet et
-// al., HyperLogLog, 2007). The same hash counts once, in any order, and two
-// counts can be joined.
+// hyperLogLog estimates the number of distinct hashes, with a standard error of 13 % (Flajolet et
+// al., HyperLogLog, 2007). Order and repetition do not matter, and two estimates can be joined.
 type hyperLogLog struct {
 	ranks [manyRanks]uint8
 	count uint32

@@ -1,14 +1,11 @@
-// Package traps has the guards against web sites without an end: calendars,
-// session ids in links, pages for whatever is asked, folders that contain
-// themselves, filters that multiply.
+// Package traps implements guards against endless web sites: calendars, session ids in links, pages
+// for any request, folders that contain themselves, combinations of filters.
 //
-// [Check] looks at one URL. [PatternCounter] compares a new URL of one crawl with those
-// before it, in bounded memory, and [SortQuery] names the URL to look for where the
-// order of parameters is to mean nothing.
+// [Check] checks one URL. [PatternCounter] compares a new URL of one crawl with earlier ones, in bounded memory. [SortQuery] returns the URL to look up if the order of parameters is irrelevant.
 //
-// A guard that errs loses pages of a sound site or lets too many of a trap pass.
-// All of them err to the second side: what is not told apart is counted as less,
-// never as more.
+// A guard may err in two ways: lose pages of a sound site, or let too many pages of a trap pass.
+// All of them err in the second way: URLs that cannot be distinguished reduce a count, never
+// increase it.
 //
-// Nothing here reads a clock or does I/O.
+// The package reads no clock and does no I/O.
 package traps

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// keys are what a URL counts under.
+// keys are the keys under which a URL is counted.
 type keys struct {
-	fine   uint64 // host, path and parameter names; numbers and codes not told apart
-	coarse uint64 // host, number of segments, ending, and parameter names
+	fine   uint64 // host, path and parameter names; numbers and codes are not distinguished
+	coarse uint64 // host, number of segments, file extension, and parameter names
 	path   uint64 // host and path, exactly
 	set    uint64 // names of the parameters, exactly; 0 if there are none
 }
@@ -44,10 +44,10 @@ func coarseKey(host uint64, segments int, ending string, names uint64) uint64 {
 	return nonZero(mix(mix(host, hash(ending, uint64(segments)+2)), names))
 }
 
-// longestEnding is that of a file name's ending, without the dot.
+// longestEnding is the maximum length of a file extension, without the dot.
 const longestEnding = 5
 
-// outline counts the segments of a path, and returns the ending of the last.
+// outline returns the number of segments of a path and the file extension of the last.
 func outline(path string) (segments int, ending string) {
 	segments = strings.Count(path, "/")
 	last := path[strings.LastIndexByte(path, '/')+1:]
@@ -66,21 +66,21 @@ func outline(path string) (segments int, ending string) {
 		}
 		letters = letters || isLetter(ending[i])
 	}
-	if !letters { // a version
+	if !letters { // a version number
 		return segments, ""
 	}
 	return segments, ending
 }
 
-// Parameters, and their distinct values.
+// Limits for parameter names.
 const (
-	maxNames    = 32 // more are not compared with each other
-	longestName = 64 // a longer one is no name
+	maxNames    = 32 // further names are not deduplicated
+	longestName = 64 // a longer one does not count as a name
 )
 
-// nameSets hashes the set of a query's parameter names: exactly, for the sets of
-// one path, and roughly, for shapes. What has no "=" is a value without a name,
-// as in showthread.php?4711-a-title.
+// nameSets hashes the set of a query's parameter names: exactly, for the sets of one path, and
+// roughly, for shapes. A part without "=" is a value without a name, as in
+// showthread.php?4711-a-title.
 func nameSets(query string) (exact, rough uint64) {
 	var seen [maxNames]uint64
 	n := 0
@@ -105,8 +105,8 @@ func nameSets(query string) (exact, rough uint64) {
 	return nonZero(exact), nonZero(rough)
 }
 
-// isToken reports a parameter name that was made by chance: hexadecimal digits,
-// or many letters and digits.
+// isToken reports whether a parameter name looks random: hexadecimal digits, or many letters and
+// digits.
 func isToken(name string) bool {
 	if len(name) < 8 {
 		return false
@@ -127,12 +127,12 @@ func isToken(name string) bool {
 	return digits > 0 && (hex == len(name) || len(name) >= 20)
 }
 
-// hashPattern hashes a path with each run of digits as one, and each code as one. A
-// code is a UUID, a word of letters and digits, or a long one of mixed case.
+// hashPattern hashes a path with each run of digits as one digit, and each code as one character. A
+// code is a UUID, a word of letters and digits, or a long word of mixed case.
 func hashPattern(s string, h uint64) uint64 {
 	for i := 0; i < len(s); {
 		c := s[i]
-		if c == '%' && i+2 < len(s) { // a byte of some letter
+		if c == '%' && i+2 < len(s) { // a byte of a non-ASCII character
 			h = step(step(step(h, c), s[i+1]), s[i+2])
 			i += 3
 			continue
@@ -147,10 +147,10 @@ func hashPattern(s string, h uint64) uint64 {
 	return mix(h, 3)
 }
 
-// moldWord takes the word at i, and returns where it ends.
+// moldWord hashes the word at i, and returns the hash and the end of the word.
 func moldWord(s string, i int, h uint64) (uint64, int) {
 	start, before := i, h
-	digits, turns := 0, 0 // turns from lower to upper case
+	digits, turns := 0, 0 // number of changes from lower to upper case
 	var last byte
 	for i < len(s) {
 		c := s[i]
@@ -208,7 +208,7 @@ func isUUID(s string) bool {
 	return true
 }
 
-// step, mix and hash are for tables in memory: nothing of them is stored.
+// step, mix and hash are for tables in memory only: their results are not stored.
 
 func step(h uint64, c byte) uint64 { return (h ^ uint64(c)) * 0x100000001b3 }
 
@@ -219,7 +219,7 @@ func mix(a, b uint64) uint64 {
 	return h * 0x94d049bb133111eb
 }
 
-// hash takes eight bytes at a time.
+// hash processes eight bytes at a time.
 func hash(s string, h uint64) uint64 {
 	n := uint64(len(s))
 	for ; len(s) >= 8; s = s[8:] {

@@ -2,36 +2,35 @@ package traps
 
 import "math"
 
-// PatternCounter counts the URLs of one crawl by what they have in common. It takes a
-// few KiB for a small crawl, and 1 MiB at most with the default limits. What it
-// can tell is bounded by that: see table. It is for one goroutine at a time.
+// PatternCounter counts the URLs of one crawl by their patterns. It takes a few KiB for a small
+// crawl, and 1 MiB at most with the default limits, which limits its precision: see table. It is
+// not safe for concurrent use.
 type PatternCounter struct {
 	fine   table[uint32]   // new URLs by fine shape
 	sets   table[smallSet] // sets of parameter names by path
 	coarse table[content]  // pages by coarse shape
 }
 
-// content is what is known of the pages of a coarse shape.
+// content describes the pages of a coarse shape.
 type content struct {
 	pages    uint32
 	distinct hyperLogLog
 }
 
-// Entries of the tables at most, of 13, 33 and 81 bytes, and beside them two
-// bytes for each set of parameters of a path.
+// Maximum entries of the tables, of 13, 33 and 81 bytes, plus two bytes for each parameter set of a
+// path.
 const (
 	maxFine   = 16 << 10
 	maxSets   = 2 << 10
 	maxCoarse = 4 << 10
 )
 
-// NewPatternCounter returns counts of nothing.
+// NewPatternCounter returns an empty counter.
 func NewPatternCounter() *PatternCounter {
 	return &PatternCounter{fine: newTable[uint32](maxFine), sets: newTable[smallSet](maxSets), coarse: newTable[content](maxCoarse)}
 }
 
-// Admit counts a new URL, a canonical one that was not seen before, unless a
-// guard keeps it out; then it says which.
+// Admit counts a new canonical URL, unless a guard excludes it; then it returns the guard's reason.
 func (p *PatternCounter) Admit(url string, l *Limits) Reason {
 	k := keysOf(url)
 	if p.coarse.find(k.coarse).exhausted(l) {
@@ -49,9 +48,8 @@ func (p *PatternCounter) Admit(url string, l *Limits) Reason {
 	return ""
 }
 
-// Exhausted asks the guards again about a URL that was admitted, when it is to
-// be fetched: many may wait from before it was known that there is nothing to
-// find. It counts nothing.
+// Exhausted checks an admitted URL again when it is about to be fetched. Many URLs may have been
+// queued before their shape turned out to have no distinct content. It counts nothing.
 func (p *PatternCounter) Exhausted(url string, l *Limits) Reason {
 	if l.SameContentAfter > 0 && len(p.coarse.keys) > 0 && p.coarse.find(coarseOf(url)).exhausted(l) {
 		return SameContent
@@ -59,8 +57,8 @@ func (p *PatternCounter) Exhausted(url string, l *Limits) Reason {
 	return ""
 }
 
-// Fetched counts a page that was fetched for the first time, by its content. 0
-// is content that is not known, and counts as nothing.
+// Fetched counts a page that was fetched for the first time, by the hash of its content. 0 means
+// unknown content, which is not counted.
 func (p *PatternCounter) Fetched(url string, content uint64) {
 	if content == 0 {
 		return
@@ -75,9 +73,8 @@ func (p *PatternCounter) Fetched(url string, content uint64) {
 	c.distinct.add(content)
 }
 
-// Restore counts a URL that was admitted before, and its page if that was
-// parsed. In any order of URLs the counts are the same as long as the tables
-// need forget nothing.
+// Restore counts a URL that was admitted before, and its page if that was parsed. The counts do not
+// depend on the order of URLs as long as the tables drop no entries.
 func (p *PatternCounter) Restore(url string, content uint64, parsed bool) {
 	k := keysOf(url)
 	if k.set != 0 {
@@ -89,8 +86,8 @@ func (p *PatternCounter) Restore(url string, content uint64, parsed bool) {
 	}
 }
 
-// Merge adds what another has counted, of other URLs. A content that both have
-// seen counts once. The other must not be used any more.
+// Merge adds the counts of another counter, of other URLs. Content that both have seen counts once.
+// The other counter must not be used afterwards.
 func (p *PatternCounter) Merge(o *PatternCounter) {
 	o.fine.each(func(key uint64, lives uint8, n *uint32) {
 		if mine := p.fine.lend(key, lives); mine != nil {
@@ -110,15 +107,15 @@ func (p *PatternCounter) Merge(o *PatternCounter) {
 	})
 }
 
-// exhausted reports whether pages of a shape have had no distinct content: more
-// than nine in ten are like others.
+// exhausted reports whether the pages of a shape have too little distinct content: less than one in
+// ten.
 func (c *content) exhausted(l *Limits) bool {
 	return c != nil && l.SameContentAfter > 0 && int64(c.pages) >= l.SameContentAfter &&
 		uint64(c.distinct.count)*10 < uint64(c.pages)
 }
 
-// addSet counts a set of parameter names for its path. It reports false, and
-// does not count, for a new one beyond the limit.
+// addSet counts a set of parameter names for its path. It returns false, without counting, for a
+// new set beyond the limit.
 func (p *PatternCounter) addSet(k *keys, limit int) bool {
 	f := p.sets.touch(k.path)
 	if f == nil {

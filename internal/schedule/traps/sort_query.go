@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// SortQuery returns the URL that stands for all those with the parameters of url in
-// any order: with these sorted as they are written, the values with the names.
-// It is url itself, without an allocation, where they are sorted already. Ok is
-// false where there is no other order: for fewer than two different parameters.
+// SortQuery returns the URL that represents all URLs with the parameters of url in any order. Its
+// parameters, names with values, are sorted as they are written. If they are sorted already, it
+// returns url itself without an allocation. ok is false if there is no other order, as there are
+// fewer than two different parameters.
 //
-// Whether another order is known must be known exactly, as a guess would lose
-// pages, so this package does not remember it. The caller has to remember the twin
-// of each URL taken, not the URL alone: of two orders neither may be the sorted
-// one.
+// Whether another order is known must be known exactly, as a guess would lose pages. So this
+// package does not remember it. The caller must remember the twin of each admitted URL, not only
+// the URL: of two orders neither may be the sorted one.
 func SortQuery(url string) (twin string, ok bool) {
 	mark := strings.IndexByte(url, '?')
 	if mark < 0 {
@@ -43,8 +42,7 @@ func SortQuery(url string) (twin string, ok bool) {
 	return string(b), true
 }
 
-// compareParameters reports whether parameters are in their order, and whether
-// any two differ.
+// compareParameters reports whether parameters are sorted, and whether any two differ.
 func compareParameters(query string) (sorted, differ bool) {
 	sorted = true
 	before, query, more := strings.Cut(query, "&")

@@ -2,34 +2,33 @@ package traps
 
 import "math"
 
-// table counts what occurs often under keys, in bounded memory. It grows from a
-// few entries to its largest size, and is exact until then. After that it keeps
-// the keys that occur often and forgets others, as in Misra and Gries, Finding
-// Repeated Elements, 1982: a key without an entry that finds its bucket full is
-// dropped, and takes a life from each entry there; an entry without lives gives
-// way. A key that was forgotten starts again, so counts err downwards; one that
-// makes up more than two in the table's size of all that comes is kept.
+// table counts frequent keys in bounded memory. It grows from a few entries to its maximum size,
+// and is exact until then. After that it keeps frequent keys and drops others, as in Misra and
+// Gries, Finding Repeated Elements, 1982. A new key that finds its bucket full is dropped and takes
+// a life from each entry there; an entry without lives is removed. A dropped key starts again, so
+// counts err downwards. A key is kept if its share of all occurrences exceeds two divided by the
+// table's size.
 type table[V any] struct {
-	keys  []uint64 // 0 is free
+	keys  []uint64 // 0 means free
 	lives []uint8
 	vals  []V
-	most  int // entries
+	most  int // maximum entries
 }
 
 const (
-	bucketSize = 8 // the keys are one cache line
+	bucketSize = 8 // the keys fill one cache line
 	tableFirst = 2 * bucketSize
 )
 
 func newTable[V any](most int) table[V] { return table[V]{most: most} }
 
-// bucket returns where the bucket of a key starts.
+// bucket returns the start of the bucket of a key.
 func (t *table[V]) bucket(key uint64) int {
 	return int(key) & (len(t.keys) - 1) &^ (bucketSize - 1)
 }
 
-// find returns the value of a key, nil if there is none. What is asked for lives
-// on: a shape that is kept out must not be forgotten for that.
+// find returns the value of a key, nil if there is none. A lookup adds a life: a shape must not be
+// dropped because its URLs are excluded.
 func (t *table[V]) find(key uint64) *V {
 	if len(t.keys) == 0 {
 		return nil
@@ -43,7 +42,7 @@ func (t *table[V]) find(key uint64) *V {
 	return nil
 }
 
-// use gives the entry i a life.
+// use adds a life to entry i.
 func (t *table[V]) use(i int) *V {
 	if t.lives[i] < math.MaxUint8 {
 		t.lives[i]++
@@ -51,8 +50,7 @@ func (t *table[V]) use(i int) *V {
 	return &t.vals[i]
 }
 
-// touch returns the value of a key, a new one if there is none; nil if there is
-// no room for it.
+// touch returns the value of a key, creating it if there is none; nil if there is no room for it.
 func (t *table[V]) touch(key uint64) *V {
 	if len(t.keys) == 0 {
 		t.resize(tableFirst)
@@ -91,8 +89,8 @@ func (t *table[V]) age(b int) {
 	}
 }
 
-// resize makes room for n entries. All of a bucket go to two buckets of the
-// larger table, so they have room there.
+// resize makes room for n entries. The entries of a bucket go to two buckets of the larger table,
+// so they have room there.
 func (t *table[V]) resize(n int) {
 	old := *t
 	t.keys, t.lives, t.vals = make([]uint64, n), make([]uint8, n), make([]V, n)
@@ -117,7 +115,7 @@ func (t *table[V]) each(f func(key uint64, lives uint8, v *V)) {
 	}
 }
 
-// lend returns the value of a key as touch does, and gives it lives.
+// lend returns the value of a key as touch does, and adds lives.
 func (t *table[V]) lend(key uint64, lives uint8) *V {
 	v := t.touch(key)
 	for ; v != nil && lives > 1; lives-- {

@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// Reason says which guard keeps a URL out. None is "".
+// Reason identifies the guard that excludes a URL, "" if none does.
 type Reason string
 
 // The guards.
 const (
 	URLLength      Reason = "trap_url_length"      // the URL is too long
 	PathDepth      Reason = "trap_path_depth"      // its path has too many segments
-	Repeats        Reason = "trap_repeats"         // segments of its path follow themselves
-	Calendar       Reason = "trap_calendar"        // it names a month too far away
+	Repeats        Reason = "trap_repeats"         // consecutive segments of its path repeat
+	Calendar       Reason = "trap_calendar"        // its date is too far away
 	ParameterOrder Reason = "trap_parameter_order" // another order of its parameters is known: see SortQuery
-	ParameterSets  Reason = "trap_parameter_sets"  // its path has had too many sets of parameters
-	SameShape      Reason = "trap_same_shape"      // too many differ from it only in numbers and codes
-	SameContent    Reason = "trap_same_content"    // pages like it have no distinct content
+	ParameterSets  Reason = "trap_parameter_sets"  // its path has too many sets of parameters
+	SameShape      Reason = "trap_same_shape"      // too many URLs differ from it only in numbers and codes
+	SameContent    Reason = "trap_same_content"    // pages of its shape have no distinct content
 )
 
-// guard is what there is to know of the guard of a reason.
+// guard describes the guard with a reason.
 type guard struct {
 	reason   Reason
-	keys     string             // of a spec, that set its limits
+	keys     string             // keys of a spec that set its limits
 	compares bool               // it compares a URL with others
-	off      func(*Limits) bool // it keeps nothing out
+	off      func(*Limits) bool // whether the limits turn it off
 }
 
 var guards = []guard{
@@ -39,7 +39,7 @@ var guards = []guard{
 	{SameContent, "traps.same_content_after", true, func(l *Limits) bool { return l.SameContentAfter == 0 }},
 }
 
-// guard returns the guard of a reason, the zero value if it is not the reason of one.
+// guard returns the guard with a reason, the zero value if there is none.
 func (r Reason) guard() (of guard) {
 	for _, g := range guards {
 		if g.reason == r {
@@ -49,7 +49,7 @@ func (r Reason) guard() (of guard) {
 	return of
 }
 
-// Reasons are all of them.
+// Reasons returns the reasons of all guards.
 func Reasons() (all []Reason) {
 	for _, g := range guards {
 		all = append(all, g.reason)
@@ -57,40 +57,38 @@ func Reasons() (all []Reason) {
 	return all
 }
 
-// Compares reports whether a guard compares a URL with others, and so knows more than
-// the URL.
+// Compares reports whether the guard compares a URL with others.
 func (r Reason) Compares() bool { return r.guard().compares }
 
-// Keys names the keys of a spec that set the limits of the guard, "" if r is not the reason of one.
+// Keys returns the keys of a spec that set the limits of the guard, "" if no guard has the reason
+// r.
 func (r Reason) Keys() string { return r.guard().keys }
 
-// Off reports whether the guard of a reason keeps nothing out with such limits.
+// Off reports whether the limits turn off the guard with a reason.
 func (l *Limits) Off(r Reason) bool {
 	off := r.guard().off
 	return off != nil && off(l)
 }
 
-// Limits are where the guards begin; 0 turns one off.
+// Limits are the limits of the guards; 0 turns one off.
 type Limits struct {
 	// MaxURLLength is in bytes, MaxPathDepth in segments.
 	MaxURLLength, MaxPathDepth int
-	// MaxRepeats is how often a segment, or a run of two or three, may follow
-	// itself.
+	// MaxRepeats is how often a segment, or a run of two or three, may be repeated consecutively.
 	MaxRepeats int
-	// CalendarAhead and CalendarBack are how many years from now a date may be.
+	// CalendarAhead and CalendarBack limit the distance of a date from now, in years.
 	CalendarAhead, CalendarBack int
-	// MaxParameterSets is how many sets of parameter names one path may have.
-	// More than 1,000 are not counted, and turn the guard off.
+	// MaxParameterSets is how many sets of parameter names one path may have. A value above 1,000
+	// turns the guard off, as more are not counted.
 	MaxParameterSets int
-	// MaxSameShape is how many URLs of one host may differ only in numbers and
-	// codes.
+	// MaxSameShape is how many URLs of one host may differ only in numbers and codes.
 	MaxSameShape int64
-	// SameContentAfter is after how many pages of one host and rough shape it
-	// counts how many differ.
+	// SameContentAfter is the number of pages of one host and rough shape after which the guard
+	// checks how many of them differ.
 	SameContentAfter int64
 }
 
-// Check asks the guards that need no more than the URL, a canonical one.
+// Check applies the guards that need only the URL, which must be canonical.
 func Check(url string, l *Limits, now time.Time) Reason {
 	if l.MaxURLLength > 0 && len(url) > l.MaxURLLength {
 		return URLLength
@@ -108,9 +106,8 @@ func Check(url string, l *Limits, now time.Time) Reason {
 	return ""
 }
 
-// split cuts a canonical URL into its host with the port, its path with the
-// first slash, and its query without the question mark. Any string has such
-// parts, if only empty ones.
+// split splits a canonical URL into its host with the port, its path with the first slash, and its
+// query without the question mark. For other strings, parts may be empty.
 func split(url string) (host, path, query string) {
 	if i := strings.Index(url, "://"); i >= 0 {
 		url = url[i+3:]
@@ -124,15 +121,14 @@ func split(url string) (host, path, query string) {
 	return url, "", query
 }
 
-// longestRun is how many segments a run has at most that is looked for.
+// longestRun is the maximum number of segments in a repeated run.
 const longestRun = 3
 
-// walk counts the segments of a path, and reports whether one of them, or a run
-// of them, follows itself more than limit times. Empty segments between slashes
-// are segments.
+// walk counts the segments of a path, and reports whether a segment, or a run of them, is repeated
+// more than limit times. Empty segments between slashes count.
 func walk(path string, limit int) (depth int, repeats bool) {
 	var before [longestRun]string // the last segments, the nearest first
-	var same [longestRun]int      // how many in a row equal the one so far before
+	var same [longestRun]int      // how many segments in a row equal the one i+1 before
 	for path != "" && path != "/" {
 		var segment string
 		segment, path = nextSegment(path)
