@@ -1,13 +1,11 @@
-// Package challenge distinguishes the pages by which a site checks for a person from
-// the requested pages. It is for a crawler that needs to know that it is
-// blocked; nothing here helps to pass.
+// Package challenge distinguishes pages by which a site checks for a person from the requested
+// pages. It is for a crawler that needs to know that it is blocked; nothing here helps to pass.
 //
-// One table has the marks that count: those that the makers of such pages document, or
-// that public programs which read such pages go by, never by words that a page may have otherwise. A body is
-// looked at only if it is small HTML that says next to nothing: a page with a CAPTCHA in a
-// form, or about them, has other text. Gates without such a mark are not
-// recognised: a "403 Access Denied" of a CDN is a 403, and a page that is nothing but a CAPTCHA
-// that the site made itself is a page.
+// Tables list the marks that count. The makers of such pages document them, or public programs that
+// detect such pages use them. They are never words that a page may contain otherwise. A body is
+// checked only if it is small HTML with almost no text: a page with a CAPTCHA in a form, or about
+// CAPTCHAs, has other text. Gates without such a mark are not recognised: a "403 Access Denied" of
+// a CDN is a 403, and a page that only has the site's own CAPTCHA is a page.
 package challenge
 
 import (
@@ -17,13 +15,13 @@ import (
 	"strings"
 )
 
-// MaxBody is the largest body that may be a challenge, in bytes, decoded.
+// MaxBody is the maximum size of a challenge's body, decoded, in bytes.
 const MaxBody = 64 << 10
 
-// maxText is how many bytes of text a challenge says at most.
+// maxText is the maximum text of a challenge in bytes.
 const maxText = 1500
 
-// byHeader are the marks in the header of an answer.
+// byHeader lists the marks in the header of a response.
 var byHeader = []struct {
 	vendor, field string
 	values        []string
@@ -35,14 +33,14 @@ var byHeader = []struct {
 	{"AWS WAF", "X-Amzn-Waf-Action", []string{"challenge", "captcha"}},
 }
 
-// byBody are the marks in a body, of which it must have all.
+// byBody lists the marks in a body, all of which it must have.
 var byBody = []struct {
 	vendor string
 	marks  []string
 }{
 	// The same page where a proxy in between has dropped the header.
 	{"Cloudflare", []string{"_cf_chl_opt", "/cdn-cgi/challenge-platform/"}},
-	// The page has the settings of its script, with the host that serves it.
+	// The page has the settings of its script, including the host that serves it.
 	{"DataDome", []string{"var dd=", "captcha-delivery.com"}},
 	// The element of a block page for the challenge, and the settings of its script.
 	{"HUMAN", []string{"px-captcha", "_pxAppId"}},
@@ -50,14 +48,14 @@ var byBody = []struct {
 	{"Imperva", []string{"_Incapsula_Resource", "Incapsula incident ID"}},
 	// The script of the firewall that sets a cookie and loads the page again.
 	{"Sucuri", []string{"sucuri_cloudproxy_js"}},
-	// The page loads all it has from there.
+	// The page loads all its resources from there.
 	{"DDoS-Guard", []string{"/.well-known/ddos-guard/", "<title>DDoS-Guard</title>"}},
 	{"DDoS-Guard", []string{"/.well-known/ddos-guard/", "<title>DDOS-GUARD</title>"}},
-	// The element with the task. Its answers have status 200 by default.
+	// The element with the task. Anubis answers with status 200 by default.
 	{"Anubis", []string{`id="anubis_challenge"`}},
 }
 
-// InHeader returns the service that challenges with such a header, "" if none does.
+// InHeader returns the service whose challenge has such a header, "" if none.
 func InHeader(h http.Header) string {
 	for _, row := range byHeader {
 		if slices.Contains(row.values, strings.ToLower(strings.TrimSpace(h.Get(row.field)))) {
@@ -67,8 +65,8 @@ func InHeader(h http.Header) string {
 	return ""
 }
 
-// InBody returns the service that challenges with an HTML document, all of it, "" if none does. Of most
-// pages it reads no more than shows that they have text.
+// InBody returns the service whose challenge is a complete HTML document, "" if none. Of most pages
+// it reads only enough to see that they have text.
 func InBody(html []byte) string {
 	if len(html) > MaxBody || !saysNothing(html) {
 		return ""
@@ -81,8 +79,8 @@ func InBody(html []byte) string {
 	return ""
 }
 
-// saysNothing reports whether a document has next to no text. It looks at the outer form of
-// tags alone: a script or a style is no text.
+// saysNothing reports whether a document has almost no text. It only checks the outer form of tags:
+// a script or a style is not text.
 func saysNothing(html []byte) bool {
 	text := 0
 	for rest := html; len(rest) > 0 && text <= maxText; {
@@ -96,7 +94,8 @@ func saysNothing(html []byte) bool {
 	return text <= maxText
 }
 
-// afterTag returns what follows a tag, of a comment, a script or a style what follows its end.
+// afterTag returns the rest after a tag; for a comment, a script or a style, the rest after its
+// end.
 func afterTag(tag []byte) []byte {
 	switch {
 	case bytes.HasPrefix(tag, []byte("!--")):
@@ -111,7 +110,7 @@ func afterTag(tag []byte) []byte {
 	return rest
 }
 
-// fromEnd returns what follows from the end tag of an element on, nothing if it has none.
+// fromEnd returns the rest from an element's end tag on, nothing if it has none.
 func fromEnd(tag []byte, name string) []byte {
 	for {
 		_, after, found := bytes.Cut(tag, []byte("</"))

@@ -1,10 +1,9 @@
-// Package cookies keeps cookies as RFC 6265, section 5, asks of user agents: which
-// Set-Cookie fields are taken and how they are read, which cookies a request is
-// sent with and in which order, and which are evicted where there are too many.
-// What browsers have made stricter since is so here (draft-ietf-httpbis-rfc6265bis):
-// the prefixes __Secure- and __Host-, secure cookies over https alone, limits of
-// length, no control characters. Expires may have any form that package dates reads.
+// Package cookies keeps cookies as RFC 6265, section 5, requires of user agents: which Set-Cookie
+// fields are accepted and how they are parsed, which cookies a request has and in which order, and
+// which are evicted if there are too many. It includes later restrictions of browsers
+// (draft-ietf-httpbis-rfc6265bis): the prefixes __Secure- and __Host-, secure cookies only over
+// https, limits of length, no control characters. Expires may have any form that package dates
+// parses.
 //
-// Values go back byte for byte as received: a site reads its own cookies, and no
-// other party has a say in what they look like.
+// Values are sent back byte for byte: only the site interprets its cookies.
 package cookies

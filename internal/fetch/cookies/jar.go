@@ -12,21 +12,21 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// Limits of a jar. RFC 6265 6.1 asks for at least 50 cookies of a domain.
+// Limits of a jar. RFC 6265 6.1 asks for at least 50 cookies per domain.
 const (
 	maxPerDomain = 50
-	maxPerJar    = 200 // of a registrable domain with all its subdomains
+	maxPerJar    = 200 // for a registrable domain with all its subdomains
 )
 
-// jar has the cookies of a registrable domain and all that is in it.
+// jar has the cookies of a registrable domain and its subdomains.
 type jar struct {
 	cookies []*cookie
 	clock   uint64 // counts creations and uses
 }
 
-// site is what of a request decides about its cookies.
+// site is the part of a request that determines its cookies.
 type site struct {
-	host   string // without port: cookies know none
+	host   string // without port, as cookies ignore ports
 	path   string // without query
 	secure bool
 }
@@ -36,7 +36,7 @@ func siteOf(canonical string) site {
 	return site{host: weburl.Hostname(canonical), path: path, secure: strings.HasPrefix(canonical, "https:")}
 }
 
-// defaultPath is that of cookies that name none (RFC 6265 5.1.4).
+// defaultPath returns the path of cookies that name none (RFC 6265 5.1.4).
 func (s site) defaultPath() string {
 	if i := strings.LastIndexByte(s.path, '/'); i > 0 {
 		return s.path[:i]
@@ -44,7 +44,7 @@ func (s site) defaultPath() string {
 	return "/"
 }
 
-// set takes a cookie of a response, or ignores it (RFC 6265 5.3).
+// set stores a cookie of a response, or ignores it (RFC 6265 5.3).
 func (j *jar) set(s site, f field, now time.Time) {
 	c := &cookie{name: f.name, value: f.value, domain: s.host, hostOnly: true, path: f.path, secure: f.secure, expires: f.expires}
 	if c.path == "" {
@@ -69,12 +69,12 @@ func (j *jar) set(s site, f field, now time.Time) {
 	j.evict(c.domain, now)
 }
 
-// replaces reports whether c is stored in the place of o.
+// replaces reports whether c replaces o.
 func (c *cookie) replaces(o *cookie) bool {
 	return c.name == o.name && c.domain == o.domain && c.path == o.path
 }
 
-// keepsPrefix reports whether the cookie is what the prefix of its name promises.
+// keepsPrefix reports whether the cookie satisfies the prefix of its name.
 func (c *cookie) keepsPrefix() bool {
 	switch name := strings.ToLower(c.name); {
 	case strings.HasPrefix(name, "__host-"):
@@ -85,16 +85,16 @@ func (c *cookie) keepsPrefix() bool {
 	return true
 }
 
-// shadowsSecure reports whether c, which came in the clear, would stand in for a
-// secure cookie: an attacker on the way could have set it.
+// shadowsSecure reports whether c, which came without encryption, would replace a secure cookie: an
+// attacker on the network could have set it.
 func (j *jar) shadowsSecure(c *cookie) bool {
 	return slices.ContainsFunc(j.cookies, func(o *cookie) bool {
 		return o.secure && o.name == c.name && (domainMatch(o.domain, c.domain) || domainMatch(c.domain, o.domain)) && pathMatch(c.path, o.path)
 	})
 }
 
-// evict removes what has expired, then the cookies used least recently: of a domain
-// that has too many, then of the jar.
+// evict removes expired cookies. It then removes the least recently used cookie of a domain that
+// has too many, and of the jar.
 func (j *jar) evict(domain string, now time.Time) {
 	j.cookies = slices.DeleteFunc(j.cookies, func(c *cookie) bool { return c.expired(now) })
 	j.evictOldest(maxPerDomain, func(c *cookie) bool { return c.domain == domain })
@@ -111,14 +111,14 @@ func (j *jar) evictOldest(most int, of func(*cookie) bool) {
 			oldest = i
 		}
 	}
-	if n > most { // by one: each cookie that is added is followed by this
+	if n > most { // one suffices, as every addition calls evict
 		j.cookies = slices.Delete(j.cookies, oldest, oldest+1)
 	}
 }
 
 func (c *cookie) expired(now time.Time) bool { return !c.expires.IsZero() && !c.expires.After(now) }
 
-// header is the Cookie field of a request, "" if there is none (RFC 6265 5.4).
+// header returns the Cookie field of a request, "" if there is none (RFC 6265 5.4).
 func (j *jar) header(s site, now time.Time) string {
 	var sent []*cookie
 	for _, c := range j.cookies {
@@ -145,7 +145,7 @@ func (c *cookie) goesTo(s site) bool {
 	return s.host == c.domain || !c.hostOnly && domainMatch(s.host, c.domain)
 }
 
-// bytes is about what the cookies take in memory.
+// bytes returns the approximate memory of the cookies.
 func (j *jar) bytes() int {
 	n := 256
 	for _, c := range j.cookies {
@@ -154,7 +154,7 @@ func (j *jar) bytes() int {
 	return n
 }
 
-// domainMatch reports whether a host is a domain or in it (RFC 6265 5.1.3).
+// domainMatch reports whether a host is the domain or a subdomain of it (RFC 6265 5.1.3).
 func domainMatch(host, domain string) bool {
 	if host == domain {
 		return true
@@ -165,14 +165,14 @@ func domainMatch(host, domain string) bool {
 	return strings.HasSuffix(host, "."+domain)
 }
 
-// pathMatch reports whether a path is that of a cookie or below it (RFC 6265 5.1.4).
+// pathMatch reports whether a path is a cookie's path or below it (RFC 6265 5.1.4).
 func pathMatch(path, of string) bool {
 	rest, ok := strings.CutPrefix(path, of)
 	return ok && (rest == "" || strings.HasSuffix(of, "/") || rest[0] == '/')
 }
 
-// isPublicSuffix reports whether strangers share a domain, so that no cookie may
-// be for all of it.
+// isPublicSuffix reports whether independent parties share a domain, so that no cookie may apply to
+// all of it.
 func isPublicSuffix(domain string) bool {
 	suffix, _ := publicsuffix.PublicSuffix(domain)
 	return suffix == domain

@@ -15,29 +15,29 @@ const (
 	maxAttribute = 1024 // of a value; a longer attribute is ignored
 )
 
-// cookie is one that is stored.
+// cookie is a stored cookie.
 type cookie struct {
 	name, value string
-	domain      string // without a dot before it
-	hostOnly    bool   // only domain itself gets it
+	domain      string // without a leading dot
+	hostOnly    bool   // only domain itself gets it, not its subdomains
 	path        string
 	secure      bool      // only https gets it
-	expires     time.Time // zero is the end of the process
+	expires     time.Time // zero means the end of the process
 	created     uint64    // order of creation
 	used        uint64    // order of the last use
 }
 
-// field is a Set-Cookie field, taken apart.
+// field is a parsed Set-Cookie field.
 type field struct {
 	name, value string
-	domain      string // "" is that of the host
-	path        string // "" is that of the request
+	domain      string // "" means the host of the request
+	path        string // "" means the path of the request
 	secure      bool
-	expires     time.Time // zero if it says nothing
+	expires     time.Time // zero if unset
 }
 
-// parse reads the value of a Set-Cookie field (RFC 6265 5.2). It reports false for
-// one that must be ignored.
+// parse parses the value of a Set-Cookie field (RFC 6265 5.2). It returns false for a field that
+// must be ignored.
 func parse(text string, now time.Time) (f field, ok bool) {
 	if strings.ContainsFunc(text, isControl) {
 		return field{}, false
@@ -82,24 +82,24 @@ func parse(text string, now time.Time) (f field, ok bool) {
 	return f, true
 }
 
-// isControl reports whether no header field may have r; a tab is white space.
+// isControl reports whether r is forbidden in header fields; a tab is white space.
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 
 // trim removes what the RFC calls WSP.
 func trim(s string) string { return strings.Trim(s, " \t") }
 
-// longest is the largest Max-Age that is believed; browsers take a year or so.
+// longest is the maximum effective Max-Age; browsers allow about a year.
 const longest = 400 * 24 * time.Hour
 
-// parseMaxAge returns when a cookie ends that was set now. A cookie whose age is
-// not positive has ended.
+// parseMaxAge returns the expiry of a cookie that is set now. A cookie whose age is not positive
+// has expired.
 func parseMaxAge(text string, now time.Time) (time.Time, bool) {
 	digits := strings.TrimPrefix(text, "-")
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return time.Time{}, false
 	}
 	seconds, err := strconv.ParseInt(text, 10, 64)
-	if err != nil { // it is out of range
+	if err != nil { // out of range
 		seconds = math.MaxInt64
 	}
 	if seconds <= 0 || text[0] == '-' {

@@ -8,27 +8,26 @@ import (
 	"seine/internal/base/weburl"
 )
 
-// DefaultBytes is how much memory a store of the fetcher may take.
+// DefaultBytes is the default memory limit for a fetcher's store.
 const DefaultBytes = 64 << 20
 
 // Store keeps the cookies of several crawls apart from each other, in memory. Its
 // methods are safe for concurrent use.
 type Store struct {
-	mu   sync.Mutex // of what is in the jars
+	mu   sync.Mutex // guards the contents of the jars
 	jars recent.Cache[key, *jar]
 }
 
-// key names a jar. No cookie leaves its registrable domain.
+// key identifies a jar. No cookie leaves its registrable domain.
 type key struct{ crawl, domain string }
 
-// NewStore returns a store that holds about so many bytes. Beyond that it forgets
-// the cookies of domains that are seldom used.
+// NewStore returns a store that takes about the given number of bytes. Beyond that it drops the
+// cookies of rarely used domains.
 func NewStore(bytes int) *Store {
 	return &Store{jars: recent.Cache[key, *jar]{Most: bytes / 2, Weight: (*jar).bytes}}
 }
 
-// Header returns the Cookie field of a request for a canonical URL, "" if it has
-// none.
+// Header returns the Cookie field of a request for a canonical URL, "" if it has none.
 func (s *Store) Header(crawl, url string) string {
 	at := siteOf(url)
 	s.mu.Lock()
@@ -40,16 +39,15 @@ func (s *Store) Header(crawl, url string) string {
 	return j.header(at, time.Now())
 }
 
-// Set takes the Set-Cookie fields of the response to a request for a canonical
-// URL.
+// Set stores the Set-Cookie fields of the response to a request for a canonical URL.
 func (s *Store) Set(crawl, url string, fields []string) {
 	if len(fields) == 0 {
 		return
 	}
 	at, now := siteOf(url), time.Now()
 	var taken []field
-	for _, text := range fields[max(0, len(fields)-maxPerJar):] { // those before would be evicted again
-		if f, ok := parse(text, now); ok { // without the lock: it may take a while
+	for _, text := range fields[max(0, len(fields)-maxPerJar):] { // earlier ones would be evicted again
+		if f, ok := parse(text, now); ok { // without the lock, as it may take long
 			taken = append(taken, f)
 		}
 	}
@@ -67,5 +65,5 @@ func (s *Store) Set(crawl, url string, fields []string) {
 		s.jars.Delete(k)
 		return
 	}
-	s.jars.Put(k, j) // also if it is there: its size has changed
+	s.jars.Put(k, j) // even if it exists, as its size has changed
 }

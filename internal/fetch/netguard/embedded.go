@@ -2,7 +2,7 @@ package netguard
 
 import "net/netip"
 
-// Prefixes whose addresses carry the IPv4 address that packets end up at.
+// Prefixes whose addresses carry the IPv4 address that packets reach.
 var (
 	// nat64 is the well-known translation prefix, RFC 6052 section 2.1; hosts on
 	// IPv6-only networks reach all of IPv4 through it.
@@ -14,10 +14,9 @@ var (
 // mappedBits is the length of ::ffff:0:0/96, RFC 4291 section 2.5.5.2.
 const mappedBits = 96
 
-// reached returns the address that packets sent to addr end up at, as far as
-// addr itself tells: the IPv4 address inside an IPv4-mapped, NAT64 or 6to4
-// address, else addr. IPv4-compatible and Teredo addresses are not unwrapped:
-// they are refused outright whatever they carry.
+// reached returns the address that packets to addr reach, as far as addr itself shows: the IPv4
+// address inside an IPv4-mapped, NAT64 or 6to4 address, else addr. IPv4-compatible and Teredo
+// addresses are not unwrapped, as they are always refused.
 func reached(addr netip.Addr) netip.Addr {
 	if !addr.Is6() || addr.Is4In6() {
 		return addr.Unmap()

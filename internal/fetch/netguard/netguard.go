@@ -52,8 +52,8 @@ func New(allow []netip.Prefix, allowPrivate bool) *Guard {
 	return g
 }
 
-// Check reports whether addr may be dialled: nil, or a [*RefusedError]. A zone
-// plays no part in the decision.
+// Check returns nil if addr may be dialled, otherwise a [*RefusedError]. A zone plays no part in
+// the decision.
 func (g *Guard) Check(addr netip.Addr) error {
 	target := reached(addr.WithZone(""))
 	if g.allowed(target) {

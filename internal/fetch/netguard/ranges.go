@@ -16,8 +16,7 @@ type Range struct {
 	Private bool
 }
 
-// String gives the name, prefix and source, as in
-// "loopback (127.0.0.0/8, RFC 1122)".
+// String returns the name, prefix and source, as in "loopback (127.0.0.0/8, RFC 1122)".
 func (r Range) String() string {
 	if !r.Prefix.IsValid() {
 		return r.Name
@@ -25,8 +24,8 @@ func (r Range) String() string {
 	return fmt.Sprintf("%s (%s, %s)", r.Name, r.Prefix, r.Source)
 }
 
-// globalUnicast is the only IPv6 block from which IANA hands out public
-// addresses; whatever lies outside is refused even if no table names it.
+// globalUnicast is the only IPv6 block from which IANA assigns public addresses; addresses outside
+// are refused even if no table lists them.
 var globalUnicast = netip.MustParsePrefix("2000::/3")
 
 var (
@@ -97,10 +96,9 @@ var ranges4 = []Range{
 	special("240.0.0.0/4", "reserved", "RFC 1112"),
 }
 
-// ranges6 is the same for IPv6: metadata, then the IANA IPv6 Special-Purpose
-// Address Registry, and the blocks that RFC 4291 sets aside. IPv4-mapped, NAT64
-// and 6to4 addresses are missing because they are judged by the IPv4 address
-// they carry, see reached.
+// ranges6 is the table for IPv6: metadata, then the IANA IPv6 Special-Purpose Address Registry, and
+// the blocks that RFC 4291 sets aside. IPv4-mapped, NAT64 and 6to4 addresses are missing because
+// the IPv4 address they carry is checked instead, see reached.
 var ranges6 = []Range{
 	metadata("fd00:ec2::/32", "AWS"),
 	metadata("fd20:ce::254/128", "Google Cloud"),

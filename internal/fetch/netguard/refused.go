@@ -5,9 +5,8 @@ import (
 	"net/netip"
 )
 
-// RefusedError says that an address lies in a special range that the guard was
-// not told to allow. It is permanent for as long as the configuration and the
-// name's DNS records stay as they are.
+// RefusedError says that an address lies in a special range that the guard does not allow. It is
+// permanent as long as the configuration and the name's DNS records do not change.
 type RefusedError struct {
 	// Addr is the address as dialled, with its zone if it had one.
 	Addr netip.Addr
@@ -23,7 +22,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("refuse to dial %s: %s; %s", e.subject(), e.Range, e.Hint())
 }
 
-// Hint tells an operator how to allow the address.
+// Hint returns how an operator can allow the address.
 func (e *RefusedError) Hint() string {
 	if e.Range.Private {
 		return "the spec can allow it: allow_private, or allow_addresses (seine crawl --allow-private)"

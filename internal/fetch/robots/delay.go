@@ -10,18 +10,17 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// MaxCrawlDelay bounds what a Crawl-delay line may ask for; a longer delay,
-// however long, counts as this one. A crawler that waits a day between fetches
-// has abandoned the host, and a caller may set a lower bound.
+// MaxCrawlDelay limits the Crawl-delay; a longer delay counts as this one. A crawler that waits a
+// day between fetches has abandoned the host, and a caller may set a lower limit.
 const MaxCrawlDelay = 24 * time.Hour
 
-// duration is a number, with a point or a comma, and its unit.
+// duration matches a number, with a point or a comma, and its unit.
 var duration = lazyregexp.New(`(?i)([0-9]*[.,]?[0-9]+(?:e[0-9]+)?)[^a-z0-9]*(ms|milli|m|h|d|)`)
 
 var units = map[string]time.Duration{"ms": time.Millisecond, "milli": time.Millisecond, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "": time.Second}
 
-// parseDelay reads a time in seconds, or in the unit behind it, as in "10", "2,5" and "3 seconds". Of several the
-// longest counts. A negative number is not a delay.
+// parseDelay parses a time in seconds, or in the unit after it, as in "10", "2,5" and "3 seconds".
+// The longest of several counts. A negative number is not a delay.
 func parseDelay(s string) (longest time.Duration, ok bool) {
 	if strings.HasPrefix(s, "-") {
 		return 0, false
@@ -33,10 +32,12 @@ func parseDelay(s string) (longest time.Duration, ok bool) {
 	return longest, ok
 }
 
-// rate is a number of requests, and the time for them, which may be a unit alone. Hours of the day behind it do not matter.
+// rate matches a number of requests and a time for them, which may be only a unit. Hours of the day
+// after it are ignored.
 var rate = lazyregexp.New(`(?i)^([0-9.]+)[ a-z]*?(?:/|:| per ) *([0-9.]*) *([a-z]*)`)
 
-// parseRate reads requests in a time, as in "1/3", "30/1m" and "1 per minute", as the time for each.
+// parseRate parses requests per time, as in "1/3", "30/1m" and "1 per minute", and returns the time
+// per request.
 func parseRate(s string) (time.Duration, bool) {
 	m := rate().FindStringSubmatch(s)
 	if m == nil || m[2]+m[3] == "" {

@@ -7,27 +7,26 @@ import (
 	"seine/internal/base/dates"
 )
 
-// Directives are what a page asks of those who have fetched it, in its header or
-// its markup. They only ever restrict: where several speak, the strictest counts.
-// No RFC has them; the words are those that Google documents for its robots meta
-// tag and X-Robots-Tag, and of them only the ones that a crawler can obey.
+// Directives are a page's instructions to crawlers, in its header or its markup. They only ever
+// restrict: of several, the strictest counts. No RFC defines them. The words are those that Google
+// documents for its robots meta tag and X-Robots-Tag, and of them only the ones that a crawler can
+// obey.
 type Directives struct {
-	NoIndex  bool // do not show the page to those who search
+	NoIndex  bool // do not show the page in search results
 	NoFollow bool // do not follow its links
 }
 
-// MetaDirectives reads the content of a meta element whose name is "robots" or
-// the crawler's. An unavailable_after that lies before now is a noindex.
+// MetaDirectives parses the content of a meta element whose name is "robots" or the crawler's. An
+// unavailable_after before now counts as noindex.
 func MetaDirectives(content string, now time.Time) Directives {
 	l := list{now: now}
 	l.read(content)
 	return l.found
 }
 
-// HeaderDirectives reads the values of X-Robots-Tag for the crawler with a
-// product token. A value may name the crawlers that it speaks to, as in "a:
-// noindex, b: nofollow"; a name holds to the end of the value or to the next
-// name. What stands before any name is for all.
+// HeaderDirectives parses the values of X-Robots-Tag for the crawler with a product token. A value
+// may name the crawlers that it addresses, as in "a: noindex, b: nofollow"; a name applies until
+// the end of the value or the next name. Directives before any name apply to all.
 func HeaderDirectives(values []string, product string, now time.Time) Directives {
 	l := list{named: true, product: productToken(product), now: now}
 	for _, v := range values {
@@ -37,12 +36,12 @@ func HeaderDirectives(values []string, product string, now time.Time) Directives
 	return l.found
 }
 
-// list reads lists of directives.
+// list parses lists of directives.
 type list struct {
 	named   bool   // names of crawlers may occur
-	product string // the one that reads
+	product string // product token of this crawler
 	now     time.Time
-	// others is true behind the name of another crawler.
+	// others is true after the name of another crawler.
 	others bool
 	found  Directives
 }
@@ -52,8 +51,8 @@ const (
 	separators = spaces + ","
 )
 
-// read goes word by word, because commas are forgotten often enough. A word
-// before a colon is a directive that has a value, or the name of a crawler.
+// read parses word by word, because commas are often forgotten. A word before a colon is a
+// directive with a value, or the name of a crawler.
 func (l *list) read(text string) {
 	for {
 		text = strings.TrimLeft(text, separators)
@@ -82,14 +81,15 @@ func (l *list) directive(word string) {
 	}
 }
 
-// colon reads the word before a colon, and the value of a directive behind it, and returns the rest of the text.
+// colon handles the word before a colon and the value of a directive after it, and returns the rest
+// of the text.
 func (l *list) colon(name, value string) string {
 	const limit = "max-" // -snippet, -image-preview and -video-preview
 	switch {
 	case strings.EqualFold(name, "unavailable_after"):
 		return l.unavailableAfter(value)
 	case len(name) > len(limit) && strings.EqualFold(name[:len(limit)], limit):
-		// The value goes too: in "max-image-preview: none" it is no directive.
+		// Skip the value too: in "max-image-preview: none" it is not a directive.
 		_, rest := cutAny(strings.TrimLeft(value, spaces), separators)
 		return rest
 	case l.named && isCrawler(name):
@@ -99,14 +99,15 @@ func (l *list) colon(name, value string) string {
 	return value
 }
 
-// isCrawler tells the name of a crawler from the hours of a date that could not
-// be read. It may begin with a digit, as product tokens may not but some do.
+// isCrawler distinguishes the name of a crawler from the hours of a date that could not be parsed.
+// A name may begin with a digit: product tokens may not, but some do.
 func isCrawler(name string) bool {
 	return name == anyAgent || strings.ContainsFunc(name, func(r rune) bool { return isTokenRune(r) && r != '-' })
 }
 
-// unavailableAfter reads a date off value and returns the rest. The date ends at a comma, which may be that
-// behind a day of the week. If there is no date the words count, lest a missing comma hide a noindex.
+// unavailableAfter parses a date from value and returns the rest. The date ends at a comma, which
+// may be the one after a weekday. If there is no date the words count as directives, as a missing
+// comma might hide a noindex.
 func (l *list) unavailableAfter(value string) string {
 	text, rest, _ := strings.Cut(value, ",")
 	date, ok := dates.Parse(text, time.UTC)
@@ -127,7 +128,7 @@ func (l *list) unavailableAfter(value string) string {
 	return rest
 }
 
-// cutAny cuts s before the first of some octets.
+// cutAny cuts s before the first of the octets.
 func cutAny(s, octets string) (before, rest string) {
 	i := strings.IndexAny(s, octets)
 	if i < 0 {

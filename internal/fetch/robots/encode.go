@@ -11,21 +11,20 @@ const (
 	unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 	genDelims  = ":/?#[]@"
 	subDelims  = "!$&'()*+,;="
-	// special octets of a path pattern, RFC 9309 section 2.2.3; to match one as
-	// itself a file writes it encoded.
+	// special octets of a path pattern, RFC 9309 section 2.2.3; to match them literally, a file
+	// must encode them.
 	wildcards = "*$"
 )
 
 var (
 	isUnreserved = setOf(unreserved)
-	// isPlain marks the octets that comparable form keeps as they are.
+	// isPlain marks the octets that comparable form does not encode.
 	isPlain = setOf(strings.Map(dropWildcard, unreserved+genDelims+subDelims))
 )
 
-// encodePath brings the path and query of a URI into the form that rules are
-// compared in, RFC 9309 section 2.2.2: non-ASCII and wildcard octets encoded,
-// encoded unreserved octets decoded, hexadecimal digits in upper case. Encoded
-// reserved octets stay encoded, so %2F is not a slash.
+// encodePath converts the path and query of a URI to the form in which rules are compared, RFC 9309
+// section 2.2.2: non-ASCII and wildcard octets encoded, encoded unreserved octets decoded,
+// hexadecimal digits in upper case. Encoded reserved octets stay encoded, so %2F is not a slash.
 func encodePath(uri string) string {
 	path, _, _ := strings.Cut(uri, "#")
 	if !strings.HasPrefix(path, "/") {
@@ -34,8 +33,8 @@ func encodePath(uri string) string {
 	return encode(path)
 }
 
-// encodePattern does the same for a path pattern, whose stars and final dollar
-// stay as they are. It returns pattern itself when there is nothing to change.
+// encodePattern does the same for a path pattern, whose stars and final dollar it keeps. It returns
+// pattern itself if nothing changes.
 func encodePattern(pattern string) string {
 	body := strings.TrimSuffix(pattern, "$")
 	parts := strings.Split(body, "*")
@@ -49,7 +48,7 @@ func encodePattern(pattern string) string {
 	return encoded + pattern[len(body):]
 }
 
-// encode returns s itself when there is nothing to change.
+// encode returns s itself if nothing changes.
 func encode(s string) string {
 	i := 0
 	for i < len(s) && isPlain[s[i]] {
@@ -78,11 +77,11 @@ func encode(s string) string {
 // section 3.4, and the brackets that browsers leave unencoded there.
 var queryDelims = strings.NewReplacer("%3A", ":", "%2F", "/", "%3F", "?", "%40", "@", "%5B", "[", "%5D", "]")
 
-// openQuery returns a comparable form with the delimiters in its query decoded.
-// Past the question mark they separate nothing, and the examples of RFC 9309
-// section 2.2.2 hold /foo/bar?baz=http://foo.bar equal to its encoded spelling.
-// Both forms of a path are tried against both forms of a pattern, because behind
-// a star it is unknown whether a pattern speaks of the path or the query.
+// openQuery returns a comparable form with the delimiters in its query decoded. After the question
+// mark they separate nothing, and the examples of RFC 9309 section 2.2.2 treat
+// /foo/bar?baz=http://foo.bar as equal to its encoded spelling. Both forms of a path are compared
+// with both forms of a pattern, because after a star it is unknown whether a pattern refers to the
+// path or the query.
 func openQuery(s string) string {
 	i := strings.IndexByte(s, '?')
 	if i < 0 || strings.IndexByte(s[i:], '%') < 0 {
@@ -93,9 +92,9 @@ func openQuery(s string) string {
 
 var encodedDelims = strings.NewReplacer(":", "%3A", "/", "%2F", "?", "%3F", "@", "%40", "[", "%5B", "]", "%5D")
 
-// closeQuery returns a comparable form of a path with the delimiters in its query
-// encoded: a pattern that begins with a star and has them encoded, as in
-// /*=http%3A, does not show that it speaks of a query.
+// closeQuery returns a comparable form of a path with the delimiters in its query encoded. It is
+// for patterns that begin with a star and have them encoded, as in /*=http%3A, which do not show
+// that they refer to a query.
 func closeQuery(s string) string {
 	i := strings.IndexByte(s, '?') + 1
 	if i == 0 || !strings.ContainsAny(s[i:], ":/?@[]") {

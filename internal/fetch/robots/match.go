@@ -22,7 +22,7 @@ func matches(pattern, path string) bool {
 	return matchesAfterStar(rest, path, anchored)
 }
 
-// matchesAfterStar matches what follows the first star of a pattern.
+// matchesAfterStar matches the rest of a pattern after its first star.
 func matchesAfterStar(pattern, path string, anchored bool) bool {
 	for {
 		literal, rest, star := strings.Cut(pattern, "*")

@@ -13,8 +13,8 @@ import (
 	"seine/internal/base/suggest"
 )
 
-// MaxBytes is how much of a file is read. RFC 9309 section 2.5 requires a
-// crawler to read at least 500 kibibytes, and lets it stop there.
+// MaxBytes limits how much of a file is read. RFC 9309 section 2.5 requires a crawler to read at
+// least 500 kibibytes, and allows it to stop there.
 const MaxBytes = 500 * 1024
 
 const (
@@ -22,16 +22,15 @@ const (
 	whitespace = " \t\v\f"
 )
 
-// markup are the tags that some servers put around a file.
+// markup matches the tags that some servers put around a file.
 var markup = lazyregexp.New(`(?i)</?(?:!doctype|html|head|title|meta|body|pre|code|p|br|div|span|font)(?:[\s/][^<>]*)?>|<!--|-->`)
 
-// maxNotes bounds the notes of a file.
+// maxNotes limits the notes of a file.
 const maxNotes = 10
 
-// Parse reads a robots.txt. It never fails: a line that means nothing is
-// skipped and the others count, RFC 9309 section 2.2. What lies beyond
-// [MaxBytes] is ignored together with the line that crosses it. The body is not
-// kept.
+// Parse parses a robots.txt. It never fails: it skips meaningless lines and applies the others, RFC
+// 9309 section 2.2. It ignores the content beyond [MaxBytes] together with the line that crosses
+// it. It does not keep the body.
 func Parse(body []byte) *File {
 	p := parser{file: &File{groups: map[string]*Group{}}}
 	text := strings.TrimPrefix(markup().ReplaceAllLiteralString(string(fromUTF16(cut(body))), "\n"), "\ufeff")
@@ -47,7 +46,7 @@ func Parse(body []byte) *File {
 	return p.file
 }
 
-// fromUTF16 decodes UTF-16, with its byte order mark or without.
+// fromUTF16 decodes UTF-16, with or without a byte order mark.
 func fromUTF16(body []byte) []byte {
 	if len(body) < 2 || bytes.IndexByte(body, 0) < 0 || (body[0] == 0) == (body[1] == 0) && body[0] < 0xfe {
 		return body
@@ -56,11 +55,11 @@ func fromUTF16(body []byte) []byte {
 	if body[0] == 0 {
 		order = unicode.BigEndian
 	}
-	decoded, _ := unicode.UTF16(order, unicode.UseBOM).NewDecoder().Bytes(body) // replaces what it cannot read
+	decoded, _ := unicode.UTF16(order, unicode.UseBOM).NewDecoder().Bytes(body) // replaces undecodable bytes
 	return decoded
 }
 
-// cut returns the whole lines among the first MaxBytes.
+// cut returns the complete lines among the first MaxBytes.
 func cut(body []byte) []byte {
 	if len(body) <= MaxBytes {
 		return body
@@ -83,7 +82,7 @@ type parser struct {
 	naming bool
 }
 
-// line reads a line: one record, or several that lost the line ends between them.
+// line parses a line: one record, or several whose line ends were lost.
 func (p *parser) line(line string) {
 	text, _, _ := strings.Cut(line, "#")
 	for {
@@ -99,8 +98,8 @@ func (p *parser) line(line string) {
 	}
 }
 
-// record reads one record. Only rules end a list of agents: by RFC 9309 section
-// 2.2.4 other records, Crawl-delay among them, must not affect grouping.
+// record parses one record. Only rules end a list of agents: by RFC 9309 section 2.2.4 other
+// records, Crawl-delay among them, must not affect grouping.
 func (p *parser) record(text string) {
 	r, read := readRecord(text), true
 	switch r.field {
@@ -133,8 +132,8 @@ func (p *parser) note(line, what string) {
 	}
 }
 
-// agent starts a section or names one more agent for it. A name without product
-// token still starts a section, for no crawler, so that its rules do not belong to the one before.
+// agent starts a section or adds an agent to it. A name without a product token also starts a
+// section, for no crawler, so that its rules do not belong to the previous one.
 func (p *parser) agent(name string) {
 	if !p.naming {
 		p.open, p.naming = &section{}, true
@@ -148,7 +147,7 @@ func (p *parser) agent(name string) {
 	}
 }
 
-// join adds the open section to the group of an agent, once.
+// join adds the open section to the group of an agent, if it is not there.
 func (p *parser) join(token string) {
 	g := p.file.groups[token]
 	if g == nil {
@@ -160,8 +159,9 @@ func (p *parser) join(token string) {
 	}
 }
 
-// rule adds a rule to the open section, and reports whether there is one. An empty path adds none, which allows. RFC 9309 has
-// no space in a path: a Disallow with more paths behind the first forbids each of them, too.
+// rule adds a rule to the open section, and reports whether there is one. An empty path adds none,
+// which allows. RFC 9309 does not allow spaces in a path: a Disallow with several paths forbids
+// each of them, too.
 func (p *parser) rule(value string, allow bool) bool {
 	if p.open == nil {
 		return false
@@ -179,10 +179,11 @@ func (p *parser) rule(value string, allow bool) bool {
 	return true
 }
 
-// startsMore reports whether a word behind a path is another path, or a comment.
+// startsMore reports whether a word after a path is another path, or a comment.
 func startsMore(word string) bool { return word[0] == '/' || word[0] == ';' }
 
-// delay adds a delay to the open section. It returns ok, which reports whether the delay could be read.
+// delay adds a delay to the open section. It returns ok, which reports whether the delay could be
+// parsed.
 func (p *parser) delay(d time.Duration, ok bool) bool {
 	if ok && p.open != nil {
 		p.open.delay = max(p.open.delay, d)
@@ -198,8 +199,7 @@ func (p *parser) sitemaps(value string) {
 	}
 }
 
-// finish brings the sections into the order that matching needs, and
-// drops repeated sitemaps.
+// finish sorts the rules of each section for matching, and drops duplicate sitemaps.
 func (p *parser) finish() {
 	for _, s := range p.sections {
 		s.rules = rank(s.rules)

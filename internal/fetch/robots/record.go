@@ -12,22 +12,26 @@ import (
 // fieldNames are the fields that Parse knows.
 var fieldNames = []string{"disallow", "allow", "user-agent", "crawl-delay", "request-rate", "sitemap"}
 
-// record is one line: its field, "" if it has none of fieldNames, and whether it has the form of RFC 9309.
+// record is a parsed line: its field, "" if it is none of fieldNames, and whether the line conforms
+// to RFC 9309.
 type record struct {
 	field, value string
 	exact        bool
 }
 
 var (
-	// noColon is a line whose name is its first word or two, and whose value is the next, as Google's parser has it
-	// (GetKeyAndValueFrom of robots.cc). Further words make it prose, unless it is a Disallow.
+	// noColon matches a line whose name is its first word or two, and whose value is the next, as
+	// in Google's parser (GetKeyAndValueFrom of robots.cc). Further words make it prose, unless it
+	// is a Disallow.
 	noColon = lazyregexp.New(`(?i)^[^a-z]*([^\s=;,：:/*]+(?:\s(?:agent|delay|rate|map|allow)\b)?)(?:[\s=;,：]+|([/*]))(\S*)(.*)$`)
-	// joined is the start of a record behind the value of another: line ends were lost, or are written as "\n".
+	// joined matches the start of a record after the value of another: line ends were lost, or are
+	// written as "\n".
 	joined = lazyregexp.New(`(?i)(?:[\s,]|\\[rn])+(user-agent|disallow|allow|crawl-delay|sitemap)[ \t]*:`)
 )
 
-// readRecord reads a line without its comment. Misspelt names, forgotten colons, and invisible characters around
-// names and values make no difference: a line forbids what its site plainly meant to forbid.
+// readRecord parses a line without its comment. It tolerates misspelt names, forgotten colons, and
+// invisible characters around names and values: a line forbids what its site plainly meant to
+// forbid.
 func readRecord(text string) record {
 	line := strings.TrimLeftFunc(text, isInvisible)
 	if strings.HasPrefix(line, "//") || strings.HasPrefix(line, ";") {
@@ -51,8 +55,8 @@ func readRecord(text string) record {
 	return r
 }
 
-// fieldOf returns the field that a name, or its last word, means, "" if there is none. It compares letters, and allows
-// for a few wrong ones, except in Allow: a wrong guess would allow.
+// fieldOf returns the field that a name, or its last word, means, "" if there is none. It compares
+// letters, and tolerates a few wrong ones, except in Allow: a wrong guess would allow.
 func fieldOf(name string) string {
 	last := name[strings.LastIndexFunc(name, func(r rune) bool { return !isTokenRune(r) })+1:]
 	for _, s := range []string{letters(name), letters(last)} {
@@ -76,8 +80,8 @@ func letters(name string) string {
 	}, name)
 }
 
-// trimValue removes invisible characters, quotes and brackets around a value, a second separator and bytes that are not
-// UTF-8 before it, and characters without width in it.
+// trimValue removes invisible characters, quotes and brackets around a value, a second separator
+// and invalid UTF-8 before it, and zero-width characters in it.
 func trimValue(s string) string {
 	s = strings.TrimLeftFunc(s, func(r rune) bool { return r == utf8.RuneError || r == ':' || r == '=' || r == ';' || isInvisible(r) })
 	s = strings.TrimRightFunc(noWidth.Replace(s), isInvisible)
@@ -88,8 +92,10 @@ func trimValue(s string) string {
 	return s
 }
 
-// noWidth drops characters without width, which come into paths by copying. It keeps joiners, which some scripts need.
+// noWidth drops zero-width characters, which get into paths by copying. It keeps joiners, which
+// some scripts need.
 var noWidth = strings.NewReplacer("\u200b", "", "\u2060", "", "\ufeff", "", "\u00ad", "")
 
-// isInvisible reports spaces of all kinds, control characters, and format characters such as U+200B and U+FEFF.
+// isInvisible reports whether r is a space of any kind, a control character, or a format character
+// such as U+200B and U+FEFF.
 func isInvisible(r rune) bool { return unicode.In(r, unicode.White_Space, unicode.Cc, unicode.Cf) }

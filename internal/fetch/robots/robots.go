@@ -1,14 +1,13 @@
-// Package robots reads robots.txt files and answers whether a crawler may fetch
-// a path, by the Robots Exclusion Protocol, RFC 9309. It does no I/O: fetching,
-// redirects, caching and the meaning of status codes (RFC 9309 section 2.3) are
-// the fetcher's (pkg/stages/fetcher: robots.go, robots_check.go), which turns an
-// unavailable file into [AllowAll].
+// Package robots parses robots.txt files and decides whether a crawler may fetch a path, by the
+// Robots Exclusion Protocol, RFC 9309. It does no I/O. Fetching, redirects, caching and the meaning
+// of status codes (RFC 9309 section 2.3) belong to the fetcher (pkg/stages/fetcher: robots.go,
+// robots_check.go), which replaces an unavailable file by [AllowAll].
 //
-// It also reads what a page itself asks of crawlers, the [Directives] of its
-// X-Robots-Tag header and its robots meta elements.
+// It also parses a page's own instructions to crawlers, the [Directives] of its X-Robots-Tag header
+// and its robots meta elements.
 //
-// A parsed [File] keeps only its rules and sitemaps, never the body, is
-// immutable, and is safe for concurrent use.
+// A parsed [File] keeps only its rules and sitemaps, never the body, is immutable, and is safe for
+// concurrent use.
 package robots
 
 import (
@@ -28,10 +27,9 @@ type File struct {
 	notes    []string
 }
 
-// Group is the set of rules that one crawler obeys. When a file has several
-// groups for the crawler they act as one, RFC 9309 section 2.2.1. Sections are
-// shared between the agents a file lists together, so that a hostile file of
-// many agents above many rules stays within a few times its size on the wire.
+// Group is the set of rules that one crawler obeys. Several groups for the same crawler act as one,
+// RFC 9309 section 2.2.1. Agents that a file lists together share sections, so that a hostile file
+// of many agents above many rules stays within a few times its size on the wire.
 type Group struct {
 	sections []*section
 }
@@ -53,10 +51,10 @@ var (
 // unavailable: a 4xx status, RFC 9309 section 2.3.1.3.
 func AllowAll() *File { return allowAll }
 
-// Group returns the rules for a crawler: those of the groups naming its product
-// token, else those for "*", else none, RFC 9309 section 2.2.1. Tokens compare
-// whole and without case. Only the leading token of product counts, so that
-// "Seine/1.0" and "seine" ask the same. The result is never nil.
+// Group returns the rules for a crawler: those of the groups naming its product token, else those
+// for "*", else none, RFC 9309 section 2.2.1. Complete tokens are compared, ignoring case. Only the
+// leading token of product counts, so "Seine/1.0" and "seine" are equivalent. The result is never
+// nil.
 func (f *File) Group(product string) *Group {
 	if g, ok := f.groups[productToken(product)]; ok {
 		return g
@@ -67,12 +65,12 @@ func (f *File) Group(product string) *Group {
 	return noRules
 }
 
-// Sitemaps returns the values of the Sitemap lines in file order, unparsed and
-// without duplicates. They belong to no group, RFC 9309 section 2.2.4.
+// Sitemaps returns the values of the Sitemap lines in file order, unparsed and without duplicates.
+// They belong to no group, RFC 9309 section 2.2.4.
 func (f *File) Sitemaps() []string { return slices.Clone(f.sitemaps) }
 
-// Notes returns a description of each line that does not have the form of RFC 9309, at most ten: the field that the line
-// was read as, or that it was not read.
+// Notes returns a description of each line that does not conform to RFC 9309, at most ten: the
+// field that the line was read as, or that it was not read.
 func (f *File) Notes() []string { return slices.Clone(f.notes) }
 
 // Allowed reports whether the group lets its crawler fetch a path with its
@@ -95,9 +93,8 @@ func (g *Group) Rule(pathAndQuery string) string {
 	return r.String()
 }
 
-// CrawlDelay returns the pause the group asks for between fetches, the longest
-// if it names several, and whether it names one. Crawl-delay is not part of RFC
-// 9309. The value is at most [MaxCrawlDelay].
+// CrawlDelay returns the group's delay between fetches, the longest if it has several, and whether
+// it has one. Crawl-delay is not part of RFC 9309. The value is at most [MaxCrawlDelay].
 func (g *Group) CrawlDelay() (time.Duration, bool) {
 	var longest time.Duration
 	var found bool

@@ -13,7 +13,7 @@ type rule struct {
 	pattern string
 	// raw is the path pattern as written.
 	raw string
-	// octets is the length that ranks the rule.
+	// octets is the length by which the rule is ranked.
 	octets int32
 	allow  bool
 }
@@ -41,7 +41,7 @@ func appendRules(rules []rule, raw string, allow bool) []rule {
 	return rules
 }
 
-// startOfPath matches the start of a path in a Disallow, which may lack its slash.
+// startOfPath matches the start of a path in a Disallow, whose slash may be missing.
 var startOfPath = lazyregexp.New(`(?i)^(?:https?://[^/]*|\.)?[/\\]?`)
 
 // String returns the line as a robots.txt would write it.
@@ -52,8 +52,8 @@ func (r *rule) String() string {
 	return "Disallow: " + r.raw
 }
 
-// beats reports whether r is to be preferred when both match: it has more
-// octets, or as many and allows what the other forbids, RFC 9309 section 2.2.2.
+// beats reports whether r takes precedence when both match: it has more octets, or as many and
+// allows what the other forbids, RFC 9309 section 2.2.2.
 func (r *rule) beats(other *rule) bool {
 	if r.octets != other.octets {
 		return r.octets > other.octets
@@ -61,8 +61,7 @@ func (r *rule) beats(other *rule) bool {
 	return r.allow && !other.allow
 }
 
-// rank sorts rules by preference, keeping file order between equals, and drops
-// repetitions.
+// rank sorts rules by precedence, keeping file order between equals, and drops duplicates.
 func rank(rules []rule) []rule {
 	slices.SortStableFunc(rules, func(a, b rule) int {
 		switch {

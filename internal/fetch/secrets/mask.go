@@ -9,31 +9,30 @@ import (
 	"unicode/utf8"
 )
 
-// Mask takes the values of secrets out of text: each byte that spells a part of one
-// is overwritten with an 'x', so the text keeps its length. A value is found as it
-// is and as URLs, HTML and JSON write it: see [value.match]. A nil Mask, and one
-// without values, leaves all text as it is. It is safe for concurrent use.
+// Mask overwrites the values of secrets in text: each byte of a value is replaced by an 'x', so the
+// text keeps its length. It finds a value in plain form and as URLs, HTML and JSON encode it: see
+// [value.match]. A nil Mask, and one without values, changes nothing. It is safe for concurrent
+// use.
 type Mask struct {
 	adding sync.Mutex
 	values atomic.Pointer[values]
 }
 
-// values are what a Mask looks for. They do not change.
+// values are the values that a Mask looks for. They are immutable.
 type values struct {
 	all   []value
-	first [256]bool // bytes that a value may begin with, however it is written
+	first [256]bool // bytes that a value may begin with, in any encoding
 }
 
-// Sizes of the values that a Mask looks for. What is shorter or a plain word is
-// found in text that has nothing to do with the secret, and to overwrite that would
-// harm more than it hides.
+// Minimum sizes of the values that a Mask looks for. Shorter values and plain words occur in
+// unrelated text, where overwriting them would do more harm than good.
 const (
-	minMixed = 6  // bytes of two kinds at least: letters, digits, others
+	minMixed = 6  // bytes, of at least two kinds: letters, digits, others
 	minPlain = 16 // bytes of any kind
 )
 
-// Maskable reports whether a Mask looks for a value: one of 16 bytes, or of six that
-// are not all letters or all digits.
+// Maskable reports whether a Mask looks for a value: one of at least 16 bytes, or of at least six
+// that are not all letters or all digits.
 func Maskable(v string) bool {
 	if len(v) < minMixed || len(v) >= minPlain {
 		return len(v) >= minPlain
@@ -51,7 +50,7 @@ func Maskable(v string) bool {
 	return letters < all && digits < all
 }
 
-// Add has the values looked for that are [Maskable].
+// Add adds the values that are [Maskable].
 func (m *Mask) Add(added ...string) {
 	if m.knows(added) {
 		return
@@ -76,7 +75,7 @@ func (m *Mask) Add(added ...string) {
 	m.values.Store(next)
 }
 
-// knows reports whether there is nothing to add.
+// knows reports whether all maskable values are known already.
 func (m *Mask) knows(added []string) bool {
 	known := m.values.Load()
 	return !slices.ContainsFunc(added, func(v string) bool {
@@ -84,7 +83,7 @@ func (m *Mask) knows(added []string) bool {
 	})
 }
 
-// Active reports whether there is anything to look for.
+// Active reports whether the mask has any values.
 func (m *Mask) Active() bool { return m.active() != nil }
 
 func (m *Mask) active() *values {
@@ -97,7 +96,7 @@ func (m *Mask) active() *values {
 	return nil
 }
 
-// In reports whether text holds a secret.
+// In reports whether text contains a secret.
 func (m *Mask) In(text string) bool {
 	v := m.active()
 	return v != nil && v.mask([]byte(text), true).found
@@ -126,21 +125,21 @@ func (m *Mask) String(text string) string {
 	return string(b)
 }
 
-// Bytes overwrites the secrets in b itself.
+// Bytes overwrites the secrets in b in place.
 func (m *Mask) Bytes(b []byte) {
 	if v := m.active(); v != nil {
 		v.mask(b, true)
 	}
 }
 
-// masked is what came of a part of a text.
+// masked is the result of masking a part of a text.
 type masked struct {
 	found bool
-	// done is how much of it is final. What follows may begin a secret.
+	// done is the number of bytes that are final. The rest may begin a secret.
 	done int
 }
 
-// mask overwrites what it finds in b. Last says that nothing follows b.
+// mask overwrites the values in b. last says that nothing follows b.
 func (vs *values) mask(b []byte, last bool) masked {
 	res := masked{done: len(b)}
 	for i := 0; i < len(b); {
@@ -164,8 +163,8 @@ func (vs *values) mask(b []byte, last bool) masked {
 	return res
 }
 
-// at returns where the longest value ends that begins at i, 0 if none does. It
-// reports more if that depends on what follows b.
+// at returns the end of the longest value that begins at i, 0 if none does. more reports that this
+// depends on the text after b.
 func (vs *values) at(b []byte, i int, last bool) (end int, more bool) {
 	for _, v := range vs.all {
 		e, cut := v.match(b, i)

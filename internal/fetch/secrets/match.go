@@ -10,25 +10,23 @@ import (
 // value is the value of a secret.
 type value string
 
-// begun has the bytes that begin another way to write a character: '+' is a space in
-// a form.
+// begun marks the bytes that begin another encoding of a character: '+' is a space in a form.
 var begun = [256]bool{'%': true, '&': true, '\\': true, '+': true}
 
 const (
-	// maxNested is how many times a text may have been percent-encoded, as a URL
-	// within the query of a URL is twice.
+	// maxNested is the maximum depth of percent-encoding: a URL within the query of a URL is
+	// encoded twice.
 	maxNested = 4
-	// maxBackslashes is how many an escape of JSON may begin with: JSON within JSON
-	// doubles them.
+	// maxBackslashes is the maximum number of backslashes at the start of a JSON escape: JSON
+	// within JSON doubles them.
 	maxBackslashes = 8
-	// maxReference is the length of the longest character reference of HTML.
+	// maxReference is the length of the longest HTML character reference.
 	maxReference = len("&#x00010FFFF;")
 )
 
-// match returns where v ends if it begins at b[i], 0 if it does not. Each character
-// may be written as it is, percent-encoded, as a character reference of HTML or as
-// an escape of JSON, whether it needs that or not. It reports cut if b ends before
-// that is decided.
+// match returns the end of v if v begins at b[i], else 0. Each character may be plain,
+// percent-encoded, an HTML character reference or a JSON escape, whether it needs that or not. cut
+// reports that b ends before this is decided.
 func (v value) match(b []byte, i int) (end int, cut bool) {
 	for v != "" && i < len(b) && b[i] == v[0] && !begun[b[i]] { // there is no other way to read it
 		v, i = v[1:], i+1
@@ -44,7 +42,7 @@ func (v value) match(b []byte, i int) (end int, cut bool) {
 	return v.matchEscaped(b, i)
 }
 
-// matchEscaped is match where b[i] may begin another way to write a character.
+// matchEscaped is match for a b[i] that may begin another encoding of a character.
 func (v value) matchEscaped(b []byte, i int) (end int, cut bool) {
 	follow := func(size, next int) bool {
 		e, c := v[size:].match(b, next)
@@ -67,8 +65,7 @@ func (v value) matchEscaped(b []byte, i int) (end int, cut bool) {
 	return end, end == 0 && (cut || short)
 }
 
-// percent follows the ways in which the text at i is the percent-encoding of the
-// first byte of v.
+// percent follows the percent-encodings of the first byte of v at i.
 func (v value) percent(b []byte, i int, follow func(size, next int) bool) (short bool) {
 	for range maxNested {
 		if i+3 > len(b) {
@@ -89,10 +86,10 @@ func (v value) percent(b []byte, i int, follow func(size, next int) bool) (short
 	return false
 }
 
-// names are the character references that programs write which escape HTML.
+// names are the named character references that programs use to escape HTML.
 var names = map[string]rune{"amp": '&', "lt": '<', "gt": '>', "quot": '"', "apos": '\''}
 
-// reference follows a character reference of HTML: by number or by name.
+// reference follows an HTML character reference, numeric or named.
 func (v value) reference(b []byte, i int, follow func(size, next int) bool) (short bool) {
 	end, most := i+1, i+maxReference
 	for end < min(most, len(b)) && (b[end] == '#' || isAlphanumeric(b[end])) {
@@ -116,7 +113,7 @@ func (v value) reference(b []byte, i int, follow func(size, next int) bool) (sho
 	return false
 }
 
-// referenced is the character that the text between "&" and ";" stands for.
+// referenced returns the character for the text between "&" and ";".
 func referenced(text string) (rune, bool) {
 	number, ok := strings.CutPrefix(text, "#")
 	if !ok {
@@ -150,8 +147,7 @@ func (v value) backslash(b []byte, i int, follow func(size, next int) bool) (sho
 	return false
 }
 
-// unicode follows the rest of "\u0026" or "\x26", of two for a character beyond 16
-// bits.
+// unicode follows the rest of "\u0026" or "\x26", or of two for a character beyond 16 bits.
 func (v value) unicode(b []byte, i int, follow func(size, next int) bool) (short bool) {
 	digits := 4
 	if b[i] == 'x' {
@@ -191,7 +187,7 @@ func (v value) begins(r rune) int {
 	return size
 }
 
-// hexValue reads hexadecimal digits.
+// hexValue parses hexadecimal digits.
 func hexValue(digits []byte) (r rune, ok bool) { return parseRune(string(digits), 16) }
 
 func parseRune(digits string, base int) (r rune, ok bool) {

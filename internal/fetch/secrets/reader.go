@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// readBuffer is how much Reader reads at a time.
+// readBuffer is the buffer size of Reader.
 const readBuffer = 32 << 10
 
-// Reader returns r with the secrets overwritten in what is read: r itself if there
-// is nothing to look for. Each value counts that was added before.
+// Reader returns r with the secrets overwritten: r itself if the mask has no values. It masks the
+// values that were added before the call.
 func (m *Mask) Reader(r io.Reader) io.Reader {
 	v := m.active()
 	if v == nil {
@@ -18,15 +18,15 @@ func (m *Mask) Reader(r io.Reader) io.Reader {
 	return &reader{src: r, values: v, buf: make([]byte, 0, readBuffer)}
 }
 
-// reader masks what it reads. It holds back what may be the beginning of a secret
-// until it has read on.
+// reader masks the data that it reads. It holds back the possible beginning of a secret until it
+// has read further.
 type reader struct {
 	src    io.Reader
 	values *values
 	buf    []byte
-	read   int   // bytes of buf that have been read
+	read   int   // bytes of buf that were returned
 	done   int   // bytes of buf that are final
-	err    error // of src, told when all of buf has been read
+	err    error // error of src, returned when all of buf was returned
 }
 
 // Read implements io.Reader.
@@ -42,10 +42,10 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads once, and masks what is there.
+// fill reads once, and masks the buffer.
 func (r *reader) fill() {
 	r.buf = r.buf[:copy(r.buf, r.buf[r.done:])]
-	r.buf = slices.Grow(r.buf, 1) // what is held back may be as long as the buffer
+	r.buf = slices.Grow(r.buf, 1) // the held-back part may be as long as the buffer
 	n, err := r.src.Read(r.buf[len(r.buf):cap(r.buf)])
 	r.buf, r.err = r.buf[:len(r.buf)+n], err
 	r.read, r.done = 0, r.values.mask(r.buf, err != nil).done

@@ -1,6 +1,5 @@
-// Package secrets finds what "{secret:NAME}" stands for in a spec. A secret is in
-// no spec, message, log or file of Seine's own: only the process that sends it to
-// where it belongs knows it.
+// Package secrets resolves "{secret:NAME}" in a spec. No spec, message, log or file of Seine
+// contains a secret: only the process that sends it to its destination knows it.
 package secrets
 
 import (
@@ -12,17 +11,17 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Prefix is what the names of secrets have before them in the environment: a spec
-// must not be able to ask for any variable there is.
+// Prefix is the prefix of secrets in the environment: a spec must not be able to read arbitrary
+// variables.
 const Prefix = "SEINE_SECRET_"
 
-// Store has the secrets that a process may use: SEINE_SECRET_NAME in the
-// environment, else the file NAME in a folder, as container platforms mount them.
+// Store provides the secrets of a process: SEINE_SECRET_NAME in the environment, else the file NAME
+// in a folder, as container platforms mount them.
 type Store struct {
 	Folder string // none if empty
 }
 
-// Validate reports a folder that is none.
+// Validate returns an error if the folder does not exist.
 func (s Store) Validate() error {
 	if i, err := os.Stat(s.Folder); s.Folder != "" && (err != nil || !i.IsDir()) {
 		return fmt.Errorf("secrets %s: must be a folder with a file for each secret", s.Folder)
@@ -30,7 +29,7 @@ func (s Store) Validate() error {
 	return nil
 }
 
-// Get returns a secret. The error says how to provide it.
+// Get returns a secret. The error says how to provide the secret.
 func (s Store) Get(name string) (string, error) {
 	if v, ok := os.LookupEnv(Prefix + name); ok {
 		return v, nil
@@ -46,7 +45,7 @@ func (s Store) Get(name string) (string, error) {
 	return strings.TrimRight(string(text), "\r\n"), nil
 }
 
-// Fill replaces the secrets of a text that has no other places.
+// Fill replaces the secrets of a text that has no other placeholders.
 func (s Store) Fill(text string) (string, error) {
 	return crawlspec.Template(text).Fill(func(p crawlspec.Placeholder) (string, error) {
 		if !p.Secret {
