@@ -1,4 +1,4 @@
-// Command fetcher runs the fetcher stage. Any number may run side by side.
+// Command fetcher runs the fetcher stage. Any number may run in parallel.
 package main
 
 import (

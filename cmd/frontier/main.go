@@ -1,5 +1,5 @@
-// Command frontier runs the frontier stage: it decides what is fetched and
-// when. It creates the streams that the other stages wait for.
+// Command frontier runs the frontier stage, which decides which URLs are fetched and when. It
+// creates the streams that the other stages wait for.
 package main
 
 import (
@@ -25,14 +25,14 @@ type options struct {
 	Secrets string `help:"Directory with one file for each {secret:NAME} in the webhooks of specs. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
 }
 
-// Validate names the first option that is wrong.
+// Validate returns an error for the first invalid option.
 func (o *options) Validate() error {
 	return cmp.Or(o.Config.Validate(), secrets.Store{Folder: o.Secrets}.Validate())
 }
 
-// gcPercent makes the collector run at a third of the usual garbage: most of a
-// frontier's heap are hosts and filters that stay, and twice their size would be
-// the largest part of its memory. It costs some 5 % of its time.
+// gcPercent makes the garbage collector run at about a third of the usual garbage. Most of a
+// frontier's heap is long-lived hosts and filters, and twice their size would dominate its memory.
+// It costs some 5 % of CPU time.
 const gcPercent = 35
 
 func main() {
@@ -44,12 +44,12 @@ func main() {
 		&o, &o.Common, o.run))
 }
 
-// roomBytes is what a frontier needs beside its caches and filters, garbage
-// included: measured at ten million URLs.
+// roomBytes is the memory that a frontier needs besides its caches and filters, including garbage:
+// measured at ten million URLs.
 const roomBytes = 280 << 20
 
-// limitMemory makes the collector work harder rather than let the process grow:
-// past its caches and its filters, which grow with the crawl.
+// limitMemory sets a memory limit, so that the garbage collector works harder rather than let the
+// process grow. The limit includes the caches and the filters, which grow with the crawl.
 func (o *options) limitMemory(ctx context.Context) {
 	for os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(roomBytes + int64(o.Cache) + int64(o.Known) + state.FilterBytes())

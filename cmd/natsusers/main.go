@@ -1,5 +1,5 @@
-// Command natsusers sets up who may use a locked-down NATS server: an authority,
-// certificates, a key for each user, and the server's configuration.
+// Command natsusers sets up a locked-down NATS server: a certificate authority, certificates, a key
+// for each user, and the server's configuration.
 package main
 
 import (

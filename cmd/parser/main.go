@@ -1,4 +1,4 @@
-// Command parser runs the parser stage. Any number may run side by side.
+// Command parser runs the parser stage. Any number may run in parallel.
 package main
 
 import (

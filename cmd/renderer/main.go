@@ -1,4 +1,5 @@
-// Command renderer runs the renderer stage: a fetcher with a browser. Any number may run side by side.
+// Command renderer runs the renderer stage: a fetcher with a browser. Any number may run in
+// parallel.
 package main
 
 import (

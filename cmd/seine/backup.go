@@ -70,7 +70,7 @@ Their --state may be empty or of any age: frontiers start from the states of the
 Exit codes: 0 restored, 1 failed or not possible, 2 wrong usage, 4 interrupted.`
 }
 
-// Validate names the option that is wrong, and what would be right.
+// Validate returns an error for an invalid option.
 func (c *restoreCmd) Validate() error {
 	if c.Replicas < 0 || c.Replicas > 5 {
 		return fmt.Errorf("--replicas %d: must be from 1 to 5", c.Replicas)
@@ -97,7 +97,7 @@ func (c *restoreCmd) Run() error {
 	})
 }
 
-// withBus calls do with a connection, until it is interrupted.
+// withBus calls do with a connection and a context that ends with a signal.
 func withBus(o *connect.Options, name string, do func(context.Context, *stages.Bus) error) error {
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()
@@ -108,7 +108,8 @@ func withBus(o *connect.Options, name string, do func(context.Context, *stages.B
 	return err
 }
 
-// progressLine returns what shows progress in one line of a terminal, and what removes that.
+// progressLine returns functions that show and clear progress on one line of a terminal. show is
+// nil if there is no progress to show.
 func progressLine(quiet bool) (show func(string), end func()) {
 	if quiet || !isTerminal(os.Stderr) {
 		return nil, func() {}

@@ -10,13 +10,13 @@ import (
 	"seine/pkg/messages"
 )
 
-// maxComplaints bounds how many texts that are no URLs are printed one by one.
+// maxComplaints limits how many invalid URLs are printed individually.
 const maxComplaints = 20
 
-// complaints are the texts that are no URL.
+// complaints counts and prints invalid URLs.
 type complaints struct{ count int }
 
-// tell prints a text, and where it is from.
+// tell prints an invalid URL and its source.
 func (c *complaints) tell(from, text string, err error) {
 	if from != "" {
 		from += ": "
@@ -29,7 +29,7 @@ func (c *complaints) tell(from, text string, err error) {
 	}
 }
 
-// summary says how many lines were refused.
+// summary returns the number of rejected lines.
 func (c *complaints) summary() string {
 	if c.count == 1 {
 		return "1 line is not a URL"
@@ -42,7 +42,7 @@ func noURLIn(lists ...string) error {
 	return usageError{fmt.Errorf("%s: no URL in it", strings.Join(lists, ", "))}
 }
 
-// err returns the error of a command that handled all lines except the refused ones.
+// err returns the error of a command that handled all lines except the rejected ones.
 func (c *complaints) err() error {
 	if c.count == 0 {
 		return nil

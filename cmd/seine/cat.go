@@ -48,7 +48,7 @@ func (c *catCmd) Help() string {
   seine cat s3://pages/crawls --s3-region eu-central-1 --identity key.txt`
 }
 
-// Run prints the records of output files, a line each unless they are wanted in another format.
+// Run prints the records of output files, one per line unless another format is selected.
 func (c *catCmd) Run() error {
 	if c.Format == "jsonl" && len(c.Columns) == 0 {
 		out := bufio.NewWriterSize(dataOut(), 64<<10)
@@ -72,7 +72,8 @@ func (c *catCmd) Run() error {
 	return f.writeTo(dataOut())
 }
 
-// each calls take for each selected record, with a line of JSON. If nothing is selected, it prints a hint.
+// each calls take with each selected record as a line of JSON. If nothing is selected, it prints a
+// hint.
 func (c *catCmd) each(take func(line []byte) error) error {
 	n := 0
 	err := c.eachWanted(func(line []byte) error {
@@ -89,7 +90,7 @@ func (c *catCmd) each(take func(line []byte) error) error {
 	return err
 }
 
-// eachWanted calls take with the records that are wanted.
+// eachWanted calls take with the selected records.
 func (c *catCmd) eachWanted(take func(line []byte) error) error {
 	choice, err := c.choice()
 	if err != nil {
@@ -133,11 +134,11 @@ func runOf(line []byte) int64 {
 	r := struct {
 		Run int64 `json:"run"`
 	}{-1}
-	_ = jsontext.Unmarshal(line, &r) // an invalid one is of no run
+	_ = jsontext.Unmarshal(line, &r) // an invalid line belongs to no run
 	return r.Run
 }
 
-// recordReader gives a filter the records of outputs, files and databases.
+// recordReader passes the records of outputs, files and databases to a filter.
 type recordReader struct {
 	*catCmd
 	ids ageencrypt.Identities
@@ -187,8 +188,8 @@ func (r recordReader) rows(out string) error {
 	return records.EachRecord(r.to.take)
 }
 
-// chunk reads a file, and compares it with the commit log if it is a chunk that
-// an entry of that names.
+// chunk reads a file. If it is a chunk that an entry of the commit log names, its contents are
+// compared with the log.
 func (r recordReader) chunk(p string) error {
 	name, _, ok := output.ParseName(filepath.Base(p))
 	if !ok {
@@ -207,7 +208,7 @@ func (r recordReader) chunk(p string) error {
 	}
 	entry, err := o.Read(output.Ref{Name: name})
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // not committed yet, or not any more
+	case errors.Is(err, fs.ErrNotExist): // not committed yet, or no longer
 		return r.file(p)
 	case err != nil:
 		return err
@@ -221,10 +222,10 @@ func (r recordReader) chunk(p string) error {
 	return r.file(p)
 }
 
-// output reads what is committed in a folder of an output, or as that file.
+// output reads the committed files of an output, or those in a folder of it, or a single one.
 func (r recordReader) output(o output.Output, below string) error {
-	var latest *output.Expected // made when there is an object
-	var missing error           // of the first file that was lost: the others are read all the same
+	var latest *output.Expected // loaded at the first object
+	var missing error           // for the first missing file; the others are still read
 	deletions := o.Deletions(r.Crawl)
 	err := o.Commits(func(c *output.Commit) error {
 		for i := range c.Files {
@@ -262,8 +263,8 @@ func (r recordReader) output(o output.Output, below string) error {
 	return cmp.Or(err, missing)
 }
 
-// committed reads a file that the commit log names. A chunk is compared with the
-// log on the way; an object may be replaced at any moment, and is whole JSON or none.
+// committed reads a file that the commit log names. A chunk is compared with the log while it is
+// read. An object may be replaced at any moment, and is complete JSON or absent.
 func (r recordReader) committed(o output.Output, f *output.File) error {
 	take := func(line []byte) error { return r.to.take(f.Crawl, line) }
 	var err error
@@ -285,7 +286,7 @@ func (r recordReader) committed(o output.Output, f *output.File) error {
 // folder reads the files below a directory that look like records.
 func (r recordReader) folder(dir string) error {
 	var files []string
-	other := "" // a file that is none of records
+	other := "" // a file without records
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

@@ -15,16 +15,16 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// itemReader is what has items: a database, or a store of what files have.
+// itemReader is a source of items: a database, or a store filled from files.
 type itemReader interface {
 	EachItem(c sqlsink.Choice, do func(crawl string, line []byte) error) error
 	EachChange(c sqlsink.Choice, do func(crawl string, line []byte) error) error
 }
 
-// lastRun stands for the newest run.
+// lastRun is the value of --run for the newest run.
 const lastRun = "last"
 
-// choice returns the selection of records by the flags.
+// choice returns the selection that the flags describe.
 func (c *catCmd) choice() (sqlsink.Choice, error) {
 	choice := sqlsink.Choice{Crawl: c.Crawl, Kind: c.Kind, LastRun: c.RunOnly == lastRun}
 	if c.RunOnly == "" || choice.LastRun {
@@ -38,7 +38,8 @@ func (c *catCmd) choice() (sqlsink.Choice, error) {
 	return choice, nil
 }
 
-// eachOfItems calls take with the items that are there, or with what changed of them. Files are put into a store first.
+// eachOfItems calls take with the current items, or with their changes. It first loads files into a
+// store.
 func (c *catCmd) eachOfItems(take func(line []byte) error, ids ageencrypt.Identities, choice sqlsink.Choice) error {
 	store, err := items.New()
 	if err != nil {

@@ -49,9 +49,10 @@ type cli struct {
 	Shell    shellCmd    `cmd:"" group:"tools" name:"completion" help:"Print a shell completion script."`
 }
 
-// grammar returns what kong makes its model of: a cli, or, where the first argument names a command, a struct that has
-// that command alone. A model of all commands takes kong a dozen times as long (BenchmarkModel), which is a tenth of a
-// small crawl. A configuration file may have flags of any command, so it is checked against all.
+// grammar returns the struct from which kong makes its model: a cli, or, if the first argument
+// names a command, a struct with only that command. A model of all commands takes kong a dozen
+// times as long (BenchmarkModel), which is a tenth of a small crawl. A configuration file may have
+// flags of any command, so it is checked against all.
 func grammar(args []string) any {
 	all := reflect.TypeFor[cli]()
 	isConfig := func(arg string) bool { return strings.HasPrefix(arg, "--config") }
@@ -59,7 +60,7 @@ func grammar(args []string) any {
 		return new(cli)
 	}
 	var fields []reflect.StructField
-	isCommand := len(args) == 1 && args[0] == "--version" // which needs none
+	isCommand := len(args) == 1 && args[0] == "--version" // which needs no command
 	for field := range all.Fields() {
 		_, command := field.Tag.Lookup("cmd")
 		named := command && commandName(&field) == args[0]
@@ -73,7 +74,7 @@ func grammar(args []string) any {
 	return reflect.New(reflect.StructOf(fields)).Interface()
 }
 
-// commandName is what a person types for the command of a field.
+// commandName returns the name of the command in a field.
 func commandName(field *reflect.StructField) string {
 	if name, ok := field.Tag.Lookup("name"); ok {
 		return name

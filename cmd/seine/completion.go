@@ -36,7 +36,7 @@ func (c *shellCmd) Run() error {
 	return nil
 }
 
-// complete answers a shell.
+// complete prints completions for a shell.
 func complete(parser *kong.Kong, words []string) {
 	a := completion.Complete(parser.Model.Node, words)
 	if a.Kind == completion.Crawls {
@@ -51,10 +51,11 @@ func complete(parser *kong.Kong, words []string) {
 	completion.Print(os.Stdout, a)
 }
 
-// nameTime bounds how long completion waits for names.
+// nameTime limits how long completion waits for names.
 const nameTime = time.Second
 
-// crawlWords returns the names of crawls that begin so; none if NATS cannot say.
+// crawlWords returns the crawls whose names begin with begin, as words with the prefix before. It
+// returns none if NATS does not answer.
 func crawlWords(before, begin string) (words []completion.Word) {
 	var c struct{ connection }
 	parser, err := config.New(&c, "seine", "")

@@ -10,13 +10,13 @@ import (
 	"seine/internal/base/safeprint"
 )
 
-// confirmation is the flag of commands that remove something for good.
+// confirmation is the flag of commands that delete permanently.
 type confirmation struct {
 	Yes bool `help:"Do not ask for confirmation." short:"y" env:"-"`
 }
 
-// confirm prints what warning returns and asks for a word on the terminal. It returns an error without that word, or
-// without a terminal.
+// confirm prints the warning and asks for a word on the terminal. It returns an error if another
+// word is typed or there is no terminal.
 func (c *confirmation) confirm(ctx context.Context, warning func() (string, error), question, word string) error {
 	if c.Yes {
 		return nil
@@ -31,7 +31,7 @@ func (c *confirmation) confirm(ctx context.Context, warning func() (string, erro
 	safeprint.Printf("%s\n%s: ", text, question)
 	typed := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // an empty one is not the word
+		line, _ := bufio.NewReader(os.Stdin).ReadString('\n') // an empty line is not the word
 		typed <- strings.TrimSpace(line)
 	}()
 	select {

@@ -27,15 +27,16 @@ import (
 	"seine/pkg/stages"
 )
 
-// connection is how commands that inspect crawls, or steer them, reach them.
+// connection is the connection of commands that inspect or control crawls.
 type connection struct {
 	connect.Operator `embed:""`
 
-	stored string // directory of a crawl that does not run, if that is what is inspected
+	stored string // directory of a crawl that is not running, if the command inspects it
 }
 
-// preferTyped lets --data or --nats on the command line take precedence over the other one in the environment or a configuration
-// file. Both on the command line are an error, except for seine crawl, which has --data with any server.
+// preferTyped makes --data or --nats on the command line take precedence over the other one in the
+// environment or a configuration file. Both on the command line are an error, except for seine
+// crawl, which has --data with any server.
 func preferTyped(ctx *kong.Context) error {
 	isNATS := func(f *kong.Flag) bool { return f.Name == "nats" || strings.HasPrefix(f.Name, "nats-") }
 	isData := func(f *kong.Flag) bool { return f.Name == "data" && !f.HasDefault }
@@ -56,11 +57,11 @@ func preferTyped(ctx *kong.Context) error {
 	return nil
 }
 
-// askTime bounds one look at a cluster.
+// askTime limits one query of a cluster.
 const askTime = 15 * time.Second
 
-// with connects, and calls do with a context that a signal ends. What a crawl that does
-// not run has stored is opened for as long as do takes.
+// with connects, and calls do with a context that ends with a signal. It opens the stored state of
+// a crawl that is not running while do runs.
 func (c *connection) with(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
 	err := c.withRunning(name, do)
 	data := c.Stored()
@@ -76,7 +77,8 @@ func (c *connection) with(name string, do func(ctx context.Context, bus *stages.
 // endedEvery is how often a command that reads a running crawl checks that the crawl has not ended.
 const endedEvery = 200 * time.Millisecond
 
-// readOnly is with, for commands that only read: if a crawl of --data ends meanwhile, they read what it has stored.
+// readOnly is with for commands that only read: if a crawl of --data ends meanwhile, they read its
+// stored state.
 func (c *connection) readOnly(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
 	data := c.Stored()
 	if data == "" {
@@ -101,7 +103,7 @@ func (c *connection) readOnly(name string, do func(ctx context.Context, bus *sta
 	return err
 }
 
-// withRunning is with, for what only running processes can answer.
+// withRunning is with for queries that only running processes can answer.
 func (c *connection) withRunning(name string, do func(ctx context.Context, bus *stages.Bus) error) error {
 	return c.withServer(name, func(ctx context.Context, bus *stages.Bus) error { return c.joined(ctx, bus, do) })
 }
@@ -116,14 +118,15 @@ func (c *connection) withServer(name string, do func(ctx context.Context, bus *s
 	return dialAnd(ctx, c.Dial, "seine-"+name, do)
 }
 
-// dialAnd calls do with a connection that dial makes for a client of that name.
+// dialAnd connects with dial under a client name, and calls do with the connection.
 func dialAnd(ctx context.Context, dial func(string, *slog.Logger) (*stages.Bus, error), name string, do func(context.Context, *stages.Bus) error) error {
 	bus, err := dial(name, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
 	defer bus.Close()
-	// The server does not answer a refused request: a timeout would not show the reason.
+	// The server does not answer a refused request, so the error would be a timeout without the
+	// reason.
 	ctx, cancel := bus.Refusals.CancelOnDenied(ctx)
 	defer cancel()
 	err = do(ctx, bus)
@@ -142,7 +145,8 @@ func (c *connection) joined(ctx context.Context, bus *stages.Bus, do func(ctx co
 	return do(ctx, bus)
 }
 
-// where is where the crawls are that a command is about: several have the same name.
+// where returns the location of the crawls, for messages: several locations may have a crawl of the
+// same name.
 func (c *connection) where(bus *stages.Bus) string {
 	if c.stored != "" {
 		return "in " + c.stored
@@ -150,7 +154,8 @@ func (c *connection) where(bus *stages.Bus) string {
 	return "at " + bus.NC.ConnectedUrlRedacted()
 }
 
-// next returns the advice to run a stored crawl, for a purpose such as "fetch them"; "" if a process may run it.
+// next returns the advice to run a stored crawl for a purpose such as "fetch them", "" if a process
+// may be running it.
 func (c *connection) next(crawl, what string) string {
 	if c.stored == "" {
 		return ""
@@ -167,7 +172,7 @@ type crawlName struct {
 	Name string `name:"crawl" help:"Name of the crawl." placeholder:"default"`
 }
 
-// check reports that it cannot be the name of a crawl.
+// check returns an error if the name cannot be a crawl's.
 func (c *crawlName) check() error {
 	if err := messages.CheckCrawl(cmp.Or(c.Name, messages.DefaultCrawl)); err != nil {
 		return usageError{err}
@@ -175,12 +180,14 @@ func (c *crawlName) check() error {
 	return nil
 }
 
-// choose sets the name for a command without --crawl: the default crawl or, if that does not exist, the only one, which it prints.
+// choose sets the name for a command without --crawl: the default crawl or, if that does not exist,
+// the only one, which it prints.
 func (c *crawlName) choose(ctx context.Context, bus *stages.Bus) error {
 	return c.chooseBy(ctx, bus, nil)
 }
 
-// chooseBy is choose, but if the default crawl does not know what the command is about, it takes the only other crawl that does.
+// chooseBy is choose, but if knows is false for the default crawl, it takes the only other crawl
+// for which it is true.
 func (c *crawlName) chooseBy(ctx context.Context, bus *stages.Bus, knows func(crawl string) bool) (err error) {
 	if c.Name != "" {
 		return nil

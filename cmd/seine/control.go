@@ -12,7 +12,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// controlFlags is what pause, resume and cancel share.
+// controlFlags are the flags that pause, resume and cancel share.
 type controlFlags struct {
 	connection
 	crawlName

@@ -37,8 +37,8 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// outputPlace has no Validate, which kong would call for the flags alone: what --data remembers
-// belongs to them.
+// outputPlace has no Validate method, which kong would call before the flags that --data remembers
+// are added.
 type outputPlace writer.OutputConfig
 
 type crawlCmd struct {
@@ -59,14 +59,14 @@ type crawlCmd struct {
 	crawlObservability `embed:"" group:"observability"`
 
 	first    bool   // --data remembers no output yet
-	recalled []byte // text that it has of that
+	recalled []byte // contents of the file that remembers it
 
-	bad complaints // lines of standard input
+	bad complaints // invalid lines of standard input
 
-	serverUntyped bool // a NATS server is named, but not on the command line
+	serverUntyped bool // a NATS server is configured, but not on the command line
 }
 
-// crawlStart is what to crawl.
+// crawlStart selects the crawl and its spec.
 type crawlStart struct {
 	Spec   string `basic:"" help:"Crawl spec (YAML). Flags override it." placeholder:"FILE"`
 	file   *crawlspec.Spec
@@ -76,7 +76,7 @@ type crawlStart struct {
 	Strict bool   `help:"Exit with code 3 at any limit, including --max-pages, --max-bytes and --max-duration."`
 }
 
-// crawlScope is which URLs to crawl.
+// crawlScope selects the URLs to crawl.
 type crawlScope struct {
 	Scope        *crawlspec.Scope    `basic:"" help:"Hosts to crawl: any, host (the seeds' hosts) or domain (all hosts of the seeds' domains); default host." placeholder:"host"`
 	Include      []string            `basic:"" help:"Crawl only URLs that match. A pattern that begins with / is matched against path and query, any other against the complete URL; * matches any text; re:… is a regular expression. Repeatable." sep:"none" placeholder:"PATTERN"`
@@ -90,7 +90,7 @@ type crawlScope struct {
 	AllowPrivate *bool               `basic:"" help:"Allow requests to loopback and private addresses."`
 }
 
-// crawlPace is how fast to crawl, and under which name.
+// crawlPace sets how fast to crawl, and with which identity.
 type crawlPace struct {
 	Delay     *crawlspec.Duration `basic:"" help:"Minimum time between a response and the next request to the same host (default 1s)." placeholder:"TIME"`
 	PerHost   *int                `help:"Concurrent requests to one host, if --delay is 0s (default 1)." placeholder:"N"`
@@ -100,27 +100,27 @@ type crawlPace struct {
 	Secrets   string              `help:"Directory with one file for each {secret:NAME} of the spec. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
 }
 
-// crawlRecords is what the record of a page has.
+// crawlRecords sets the contents of a page's record.
 type crawlRecords struct {
 	Fields  []string        `basic:"" help:"Fields of a page's record, such as url,title,markdown. docs/reference/spec.md lists all fields." placeholder:"NAME"`
 	MaxText crawlspec.Bytes `help:"Maximum text kept of a page." default:"512KiB"`
 	Chunks  *int            `help:"Instead of pages, write chunks of their main content, of at most N tokens each." placeholder:"N"`
 }
 
-// crawlArchive is what is written beside the records.
+// crawlArchive sets the outputs besides the records.
 type crawlArchive struct {
 	WARC        string `basic:"" name:"warc" help:"Archive all responses as WARC files in this directory or s3://BUCKET/PREFIX." placeholder:"DIR"`
 	WARCFormat  string `name:"warc-format" help:"Archive format: warc.gz, warc.zst or warc." default:"warc.gz" enum:"warc.gz,warc.zst,warc"`
 	LogRequests string `name:"log-requests" help:"Write one line for each request, including failed ones, to this directory, s3://BUCKET/PREFIX, or the database of --out." placeholder:"DIR"`
 }
 
-// crawlRendering is which pages a browser shows.
+// crawlRendering selects the pages to render in a browser.
 type crawlRendering struct {
 	Render  *crawlspec.RenderMode `help:"Render pages in a browser before parsing: never, auto (only pages that look empty without JavaScript) or always (default never). Render rules of the spec override auto and always." placeholder:"auto"`
 	Browser render.Config         `embed:""`
 }
 
-// crawlState is where the crawl keeps its state.
+// crawlState sets where the crawl keeps its state.
 type crawlState struct {
 	Data         string `basic:"" help:"Directory of the crawl's state. Run the command again with the same directory to resume." default:"./seine-data"`
 	EncryptState string `name:"encrypt-state" help:"Encrypt the streams and the frontier's store in --data with the key in this file: at least 32 random characters. The file is needed to resume." placeholder:"KEYFILE"`
@@ -129,7 +129,7 @@ type crawlState struct {
 	Chain        bool   `help:"Parse each page in the goroutine that fetched it. With --no-chain, the parser reads pages from their stream, as separate processes do." default:"true" negatable:""`
 }
 
-// crawlObservability is how the crawl reports what it does.
+// crawlObservability sets how the crawl reports its progress.
 type crawlObservability struct {
 	Serve      serveAt         `basic:"" help:"Also serve the web UI and the HTTP API during the crawl, as seine serve does. By default at 127.0.0.1:8077, which only this machine can reach; for another address, --serve=HOST:PORT." placeholder:"HOST:PORT"`
 	Metrics    string          `help:"Serve Prometheus metrics and health checks at this address, such as 127.0.0.1:9464." placeholder:"HOST:PORT"`
@@ -160,7 +160,7 @@ input that are not URLs; 3 stopped by a limit of the spec (with --strict, by any
 5 cancelled or deleted by another command. Hosts cancelled by seine cancel --host are named in the summary and do not change the exit code.`
 }
 
-// Validate adds what --data remembers.
+// Validate adds the flags that --data remembers.
 func (c *crawlCmd) Validate(flags *kong.Context) error {
 	given := config.Given(flags)
 	if err := c.recall(given); err != nil {
@@ -182,7 +182,7 @@ func (c *crawlCmd) Run() error {
 	if err != nil {
 		return usageError{err}
 	}
-	spec, err := c.spec(crawlspec.Default()) // what is wrong with the flags is wrong with any spec
+	spec, err := c.spec(crawlspec.Default()) // errors of the flags are errors with any spec
 	if err != nil {
 		return usageError{err}
 	}
@@ -237,13 +237,14 @@ func (c *crawlCmd) Run() error {
 	return cmp.Or(c.report(summary, err), c.bad.err())
 }
 
-// warnOfOtherRecords warns of a new crawl whose output has records of a crawl of that name already.
+// warnOfOtherRecords warns if the output of a new crawl already has records of a crawl of that
+// name.
 func (c *crawlCmd) warnOfOtherRecords(w *writer.Config) {
 	if !c.first || c.NATS.Given() || writer.IsDatabase(c.Out) {
 		return
 	}
 	commits, err := w.ReadCommits()
-	if err != nil { // the writer reports what is wrong
+	if err != nil { // the writer reports the error
 		return
 	}
 	for i := range commits {
@@ -254,7 +255,7 @@ func (c *crawlCmd) warnOfOtherRecords(w *writer.Config) {
 	}
 }
 
-// checkKey reports that records could not be stored under the path that is asked for.
+// checkKey returns an error if some kinds of records cannot be stored under the path of --key.
 func (c *crawlCmd) checkKey(spec *crawlspec.Spec) error {
 	kinds := spec.KindsWithoutKey()
 	if len(kinds) == 0 || !strings.Contains(c.Key, "{key}") {
@@ -264,7 +265,7 @@ func (c *crawlCmd) checkKey(spec *crawlspec.Spec) error {
 		c.Key, strings.Join(kinds, ", "))
 }
 
-// checkNATS reports what is wrong with the options that say where NATS is.
+// checkNATS returns an error for invalid NATS options.
 func (c *crawlCmd) checkNATS() error {
 	if c.NATS.Given() && c.EncryptState != "" {
 		return errors.New("--encrypt-state: encrypts --data, but with --nats the streams are on that server (docs/security.md): omit one of them")
@@ -275,7 +276,7 @@ func (c *crawlCmd) checkNATS() error {
 	return c.NATS.Validate()
 }
 
-// checkService reports what is wrong with the key of the state, and where metrics are served.
+// checkService returns an error for an invalid key of the state, or address of the metrics.
 func (c *crawlCmd) checkService() error {
 	if c.Metrics != "" {
 		if err := process.CheckAddress("--metrics", c.Metrics); err != nil {
@@ -288,7 +289,7 @@ func (c *crawlCmd) checkService() error {
 	return stateencryption.Check(c.EncryptState)
 }
 
-// seeds returns where to start, beside the seeds of the spec.
+// seeds returns the seeds on the command line, apart from those of the spec.
 func (c *crawlCmd) seeds() (seeds []messages.Seed, err error) {
 	for _, arg := range c.URLs {
 		if arg == "-" {
@@ -311,8 +312,8 @@ func (c *crawlCmd) seeds() (seeds []messages.Seed, err error) {
 	return seeds, nil
 }
 
-// seedLines reads seeds as seine seed does. It reports and skips lines that are no seeds,
-// and fails if there are no others.
+// seedLines reads seeds as seine seed does. It reports and skips invalid lines, and fails if there
+// are no valid ones.
 func seedLines(from io.Reader, bad *complaints) (all []messages.Seed, err error) {
 	r := seeds.Reader{Bad: bad.tell, Take: func(s messages.Seed) error {
 		all = append(all, s)
@@ -330,12 +331,11 @@ func seedLines(from io.Reader, bad *complaints) (all []messages.Seed, err error)
 	return nil, noURLIn("standard input")
 }
 
-// spec returns the spec of the file, or else the one that the crawl has, with
-// the flags over it.
+// spec returns the spec in the file, or else have, with the flags applied.
 func (c *crawlCmd) spec(have crawlspec.Spec) (*crawlspec.Spec, error) {
 	s := &have
 	if c.Spec != "" {
-		if c.file == nil { // it may be a pipe, which is read once
+		if c.file == nil { // it may be a pipe, which can be read only once
 			var err error
 			if c.file, err = specfile.Read(c.Spec); err != nil {
 				return nil, fmt.Errorf("--spec: %w", err)
@@ -363,7 +363,7 @@ func (c *crawlCmd) spec(have crawlspec.Spec) (*crawlspec.Spec, error) {
 	return s, s.Validate()
 }
 
-// checkMarkdown reports that a spec makes records that are no files of Markdown.
+// checkMarkdown returns an error if a spec makes records that cannot be Markdown files.
 func (c *crawlCmd) checkMarkdown(spec *crawlspec.Spec) error {
 	if c.Format != format.Markdown {
 		return nil
@@ -416,8 +416,8 @@ func (c *crawlCmd) options(seeds []messages.Seed) (crawl.Options, error) {
 	return o, nil
 }
 
-// checkPlaces validates the further writers and where all of them write. The --s3-… flags are
-// for those that write to S3, whichever they are.
+// checkPlaces validates the additional writers and the destinations of all writers. The --s3-…
+// flags apply to all writers that write to S3.
 func (c *crawlCmd) checkPlaces(o *crawl.Options) error {
 	if c.S3 != (bucket.Options{}) && !bucket.Is(c.Out) && slices.ContainsFunc(o.More, func(w writer.Config) bool { return bucket.Is(w.Out) }) {
 		o.Writer.S3 = bucket.Options{}
@@ -438,8 +438,8 @@ func (c *crawlCmd) checkPlaces(o *crawl.Options) error {
 	return crawl.CheckPlaces(c.Data, o.Writers()...)
 }
 
-// archive sets up the writer of the archive, which is encrypted for the recipients of the
-// records.
+// archive returns the configuration of the archive's writer, which encrypts for the recipients of
+// the records.
 func (c *crawlCmd) archive() writer.Config {
 	w := writer.DefaultConfig()
 	w.Name, w.From, w.Format = crawl.ArchiveName, "pages", c.WARCFormat
@@ -447,8 +447,8 @@ func (c *crawlCmd) archive() writer.Config {
 	return w
 }
 
-// requestLog sets up the writer of the log of requests. What is in it is no less secret than the
-// records: it is encrypted for the same recipients.
+// requestLog returns the configuration of the request log's writer. The log is as confidential as
+// the records, so it is encrypted for the same recipients.
 func (c *crawlCmd) requestLog() writer.Config {
 	w := writer.DefaultConfig()
 	w.Name, w.From = crawl.RequestsName, "results"
@@ -473,7 +473,7 @@ func (c *crawlCmd) profile() (stop func(), err error) {
 	return func() { pprof.StopCPUProfile(); _ = f.Close() }, nil
 }
 
-// report prints the summary, and returns the end that the exit code tells.
+// report prints the summary, and returns the error that determines the exit code.
 func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 	if errors.Is(err, crawl.ErrNothingToDo) {
 		return usageError{fmt.Errorf("%w: give a URL, a --spec with seeds, or the --data and --crawl of an earlier one (%s has none of that name)", err, c.Data)}
@@ -510,8 +510,8 @@ func (c *crawlCmd) report(s *crawl.Summary, err error) error {
 	return nil
 }
 
-// asksFor reports whether a flag of this command gives a limit of the spec: to stop
-// at that is what it was asked to do.
+// asksFor reports whether a flag of this command sets a limit of the spec: then stopping at the
+// limit is the expected end.
 func (c *crawlCmd) asksFor(limit string) bool {
 	switch limit {
 	case "max_pages":

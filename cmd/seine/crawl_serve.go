@@ -12,13 +12,13 @@ import (
 	"seine/internal/serve"
 )
 
-// serveAt is a flag that may have an address: "" is not to serve.
+// serveAt is the flag --serve, with or without an address: "" means not to serve.
 type serveAt string
 
-// IsBool lets the flag stand alone.
+// IsBool allows the flag without a value.
 func (*serveAt) IsBool() bool { return true }
 
-// Decode takes the address, if there is one.
+// Decode sets the address, or the default without a value.
 func (s *serveAt) Decode(ctx *kong.DecodeContext) error {
 	*s = serve.DefaultListen
 	if ctx.Scan.Peek().Type == kong.FlagValueToken {
@@ -27,7 +27,7 @@ func (s *serveAt) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// serve begins to serve pages and the API beside the crawl, if that is asked for, until stop is called.
+// serve serves the web UI and the API during the crawl until stop is called, if --serve is set.
 func (c *crawlCmd) serve(ctx context.Context, flusher *crawl.Flusher, log *slog.Logger) (stop func(), err error) {
 	if c.Serve == "" {
 		return func() {}, nil

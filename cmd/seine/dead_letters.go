@@ -23,7 +23,7 @@ type deadCmd struct {
 	Drop    deadDropCmd    `cmd:"" help:"Remove dead letters."`
 }
 
-// deadFilter chooses dead letters.
+// deadFilter selects dead letters.
 type deadFilter struct {
 	Stage  string        `help:"Only dead letters of this stage: frontier, fetcher, renderer, parser or writer." enum:",frontier,fetcher,renderer,parser,writer" default:"" placeholder:"NAME"`
 	Crawl  string        `help:"Only messages of this crawl." placeholder:"NAME"`
@@ -47,8 +47,8 @@ func (f *deadFilter) check() error {
 	return nil
 }
 
-// checkChosen returns err, or an error if the flags have chosen no letter and name a crawl that is not there, which may be a slip.
-// A crawl that is deleted may have left some.
+// checkChosen returns err, or an error if the flags select no dead letter and name a crawl that
+// does not exist, which may be a typing error. A deleted crawl may have left some.
 func (f *deadFilter) checkChosen(ctx context.Context, bus *stages.Bus, n int, err error) error {
 	if err == nil && n == 0 {
 		return checkThere(ctx, bus, f.Crawl)
@@ -96,7 +96,7 @@ func (c *deadListCmd) Run() error {
 	})
 }
 
-// short keeps a line of a table readable.
+// short shortens a URL for a table.
 func short(url string) string {
 	const most = 80
 	if len(url) > most {
@@ -145,7 +145,7 @@ func (c *deadShowCmd) Run() error {
 	})
 }
 
-// deadChoice is which letters a command is for: some, or those of a filter.
+// deadChoice selects the dead letters for a command: by sequence numbers or by a filter.
 type deadChoice struct {
 	Seqs []uint64 `arg:"" optional:"" name:"seq" help:"Sequence numbers in the stream DEAD, as printed by seine dead list."`
 	connection
@@ -174,7 +174,8 @@ func (c *deadChoice) each(ctx context.Context, bus *stages.Bus, do func(*deadlet
 	return nil
 }
 
-// named returns the letters of the sequences, all of which the flags must choose.
+// named returns the dead letters with the given sequence numbers. The flags must select all of
+// them.
 func (c *deadChoice) named(ctx context.Context, bus *stages.Bus) (all []*deadletters.DeadLetter, err error) {
 	filter := c.filter()
 	for _, seq := range c.Seqs {
@@ -209,7 +210,7 @@ func (c *deadRedriveCmd) Help() string {
   seine dead redrive --all --stage parser --reason "no such filter"`
 }
 
-// Run gives messages to their stages again.
+// Run redrives messages to their stages.
 func (c *deadRedriveCmd) Run() error {
 	if err := c.check(); err != nil {
 		return err

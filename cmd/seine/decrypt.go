@@ -66,7 +66,7 @@ func (c *decryptCmd) decrypt(file string, ids ageencrypt.Identities) error {
 	return writeNew(ageencrypt.PlainName(file), plain)
 }
 
-// writeNew makes a file, whole or not at all, and replaces none.
+// writeNew atomically creates a file, and never replaces one.
 func writeNew(name string, content io.Reader) error {
 	f, err := os.CreateTemp(filepath.Dir(name), ".decrypt-*.tmp")
 	if err != nil {

@@ -57,7 +57,7 @@ func (c *deleteCmd) Run() error {
 	return c.with("delete", c.delete)
 }
 
-// refuseNameless reports which crawls can be named.
+// refuseNameless returns an error that lists the crawls.
 func refuseNameless(ctx context.Context, bus *stages.Bus) error {
 	names, err := overview.Names(ctx, bus)
 	switch {
@@ -87,8 +87,8 @@ func (c *deleteCmd) delete(ctx context.Context, bus *stages.Bus) error {
 	return c.follow(ctx, bus, client, rev)
 }
 
-// begun returns the revision of a deletion of the crawl that is not done yet, 0 if
-// there is none; an error if there is no such crawl.
+// begun returns the revision of an unfinished deletion of the crawl, 0 if there is none, or an
+// error if there is no such crawl.
 func (c *deleteCmd) begun(ctx context.Context, bus *stages.Bus) (uint64, error) {
 	names, err := overview.Names(ctx, bus)
 	if err != nil {
@@ -119,7 +119,7 @@ func deletionOf(ctx context.Context, bus *stages.Bus, crawl string) (*messages.D
 	return have.Deletion, err
 }
 
-// warning says what a deletion of the crawl would delete.
+// warning describes what a deletion of the crawl would delete.
 func (c *deleteCmd) warning(ctx context.Context, client frontierapi.Client, where string) (string, error) {
 	asking, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -131,10 +131,10 @@ func (c *deleteCmd) warning(ctx context.Context, client frontierapi.Client, wher
 		c.Name, where, humanize.Plural(standing.Known(), "URL"), humanize.Count(standing.Pending()), humanize.Plural(standing.Pages, "page")), nil
 }
 
-// followEvery is how often the command asks how far a deletion is.
+// followEvery is how often the command checks the progress of a deletion.
 const followEvery = 250 * time.Millisecond
 
-// follow waits until nothing is left of the crawl, and prints progress.
+// follow waits until the deletion is complete, and prints progress.
 func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client frontierapi.Client, rev uint64) error {
 	line := newStatusLine(os.Stderr, false)
 	defer line.done()
@@ -167,7 +167,7 @@ func (c *deleteCmd) follow(ctx context.Context, bus *stages.Bus, client frontier
 func (c *deleteCmd) recordDeletion() error {
 	var made crawlCmd
 	if made.Data = c.Stored(); made.Data == "" {
-		return nil // the output of a cluster is not known here
+		return nil // the output of a cluster is unknown here
 	}
 	if err := made.recall(nil); err != nil {
 		return err
@@ -191,15 +191,15 @@ func (c *deleteCmd) recordDeletion() error {
 	return nil
 }
 
-// deletionProgress is how far a deletion is.
+// deletionProgress is the progress of a deletion.
 type deletionProgress struct {
-	text string // what is waited for
+	text string // description of the progress and what it waits for
 	done bool
-	// needsCrawl says that what is left is to be read by a writer.
+	// needsCrawl says that only writers must read the remaining messages.
 	needsCrawl bool
 }
 
-// progress looks how far the deletion of a revision is.
+// progress checks the progress of the deletion with a revision.
 func (c *deleteCmd) progress(ctx context.Context, bus *stages.Bus, client frontierapi.Client, rev uint64) (at deletionProgress) {
 	total := bus.Layout.Partitions
 	left, err := client.Remaining(ctx, c.Name, rev)

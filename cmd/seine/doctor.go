@@ -25,10 +25,10 @@ partition owners, clocks, specs, dead letters, renderers and limits, and prints 
 Exit codes: 0 no faults (warnings possible), 1 a fault, or NATS is not reachable.`
 }
 
-// joinTime is how long the streams may take to answer before the rest is looked at.
+// joinTime is how long the streams may take to answer before the other checks run.
 const joinTime = 3 * time.Second
 
-// Run looks for what is wrong.
+// Run checks the cluster and prints the findings.
 func (c *doctorCmd) Run() error {
 	return c.withServer("doctor", func(ctx context.Context, bus *stages.Bus) error {
 		var findings []doctor.Finding

@@ -89,7 +89,7 @@ func (c *exportCmd) Run() error {
 	return nil
 }
 
-// checkCrawl refuses the name of a crawl that is not in FROM, before --to is bound to it.
+// checkCrawl rejects a crawl that is not in FROM, before --to is bound to it.
 func (c *exportCmd) checkCrawl() error {
 	if c.Crawl == "" || writer.IsDatabase(c.From) {
 		return nil
@@ -155,7 +155,7 @@ func (c *exportCmd) options() (writer.ExportOptions, error) {
 	}, nil
 }
 
-// renamed is an error with the flag that it is about as this command calls it.
+// renamed is an error whose flag is renamed to this command's name for it.
 type renamed struct {
 	error
 	from, to string
@@ -167,7 +167,7 @@ func (r renamed) Unwrap() error { return r.error }
 func asTo(err error) error   { return renamed{err, "--out", "--to"} }
 func asFrom(err error) error { return renamed{renamed{err, "--s3-", "--from-s3-"}, "--out", "FROM"} }
 
-// exportLine is how an export stands.
+// exportLine describes the progress of an export.
 func exportLine(t writer.ExportTotals) string {
 	return fmt.Sprintf("%d of %s  %s  %s", t.Done+t.Before, humanize.Plural(t.Commits, "commit"), humanize.Plural(t.Records, "record"), humanize.Size(t.Bytes))
 }

@@ -48,7 +48,7 @@ Examples:
 Exit codes: 0 printed, 1 the page cannot be read (with --strict, also a failed rule or no record), 2 wrong usage or invalid spec.`
 }
 
-// Run shows the page once, or again and again.
+// Run shows the page once or, with --watch, repeatedly.
 func (c *extractCmd) Run() error {
 	ctx, stop := process.Signals(context.Background(), os.Stderr)
 	defer stop()
@@ -61,7 +61,7 @@ func (c *extractCmd) Run() error {
 	return c.watch(ctx)
 }
 
-// once gets the page, and shows what comes of it.
+// once gets the page and shows the result.
 func (c *extractCmd) once(ctx context.Context) error {
 	spec, err := c.spec()
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *extractCmd) once(ctx context.Context) error {
 	return nil
 }
 
-// spec returns the rules to try.
+// spec returns the spec to try.
 func (c *extractCmd) spec() (*crawlspec.Spec, error) {
 	spec := new(crawlspec.Default())
 	if c.Spec != "" {
@@ -117,11 +117,11 @@ func (c *extractCmd) show(found *trial.Result) error {
 	return nil
 }
 
-// watchEvery is how often it is looked whether a file has changed.
+// watchEvery is how often the files are checked for changes.
 const watchEvery = 300 * time.Millisecond
 
-// watch shows the page whenever a file has changed, until ctx is done. A URL is
-// fetched once, and again only if it could not be had.
+// watch shows the page whenever a file has changed, until ctx is done. It fetches a URL once, and
+// again only after a failure.
 func (c *extractCmd) watch(ctx context.Context) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -139,7 +139,7 @@ func (c *extractCmd) watch(ctx context.Context) error {
 	}
 }
 
-// again shows the page once more, or what is wrong.
+// again shows the page again, or an error.
 func (c *extractCmd) again(ctx context.Context, had **fetched) {
 	if isTerminal(os.Stdout) && !c.JSON {
 		safeprint.Fprint(os.Stdout, safeprint.Trusted(clearScreen))
@@ -160,10 +160,10 @@ func (c *extractCmd) again(ctx context.Context, had **fetched) {
 	}
 }
 
-// clearScreen clears a terminal and what it would scroll back to (ECMA-48 8.3.39).
+// clearScreen clears a terminal and its scrollback (ECMA-48 8.3.39).
 const clearScreen = "\x1b[H\x1b[2J\x1b[3J"
 
-// stamp tells two states of the files apart.
+// stamp identifies a state of the files.
 type stamp struct {
 	spec, page         time.Time
 	specSize, pageSize int64
@@ -178,8 +178,8 @@ func (c *extractCmd) stamp() stamp {
 	return s
 }
 
-// changed is when a file was changed last, and its size; zero and -1 if there is
-// none, as while an editor replaces it.
+// changed returns the modification time and size of a file; zero and -1 if there is none, for
+// example while an editor replaces it.
 func changed(name string) (time.Time, int64) {
 	i, err := os.Stat(name)
 	if err != nil {

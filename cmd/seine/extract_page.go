@@ -19,10 +19,10 @@ import (
 	"seine/pkg/stages/fetcher"
 )
 
-// fetched is a page to read, from the web or from a file.
+// fetched is a page from the web or from a file.
 type fetched struct {
 	fetcher.Fetched
-	file string // it was read from; "" is none
+	file string // source file; "" for none
 }
 
 func isURL(s string) bool {
@@ -30,7 +30,7 @@ func isURL(s string) bool {
 	return found && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
 }
 
-// get has the page.
+// get gets the page.
 func (c *extractCmd) get(ctx context.Context, spec *crawlspec.Spec) (*fetched, error) {
 	if isURL(c.Page) {
 		return c.fetch(ctx, spec)
@@ -86,7 +86,7 @@ func (c *extractCmd) fetch(ctx context.Context, spec *crawlspec.Spec) (*fetched,
 	return &fetched{Fetched: *got}, nil
 }
 
-// hint adds to an error what can be done about it.
+// hint adds a remedy to an error.
 func hint(err error) error {
 	failed, ok := errors.AsType[*fetcher.FetchError](err)
 	if !ok {
@@ -127,7 +127,7 @@ func readPage(name string, most int64) ([]byte, error) {
 	return body, nil
 }
 
-// since is when a file was written, which stands for when it was fetched.
+// since returns when a file was written, which stands for when it was fetched.
 func (c *extractCmd) since() time.Time {
 	if t, _ := changed(c.Page); c.Page != "-" && !t.IsZero() {
 		return t.UTC()
@@ -135,8 +135,7 @@ func (c *extractCmd) since() time.Time {
 	return time.Now().UTC()
 }
 
-// standsFor is the URL of a file: what --url says, else one that no page has
-// (RFC 2606).
+// standsFor returns the URL of a file: that of --url, else one that no page has (RFC 2606).
 func (c *extractCmd) standsFor() (string, error) {
 	if c.URL != "" {
 		url, err := weburl.Canonicalize(c.URL)
@@ -152,7 +151,7 @@ func (c *extractCmd) standsFor() (string, error) {
 	return weburl.Canonicalize("https://file.invalid/" + strings.NewReplacer("%", "%25", "?", "%3F", "#", "%23").Replace(name))
 }
 
-// types are what --type takes for a media type, and endings of names.
+// types maps the values of --type, and file extensions, to media types.
 var types = map[string]string{
 	"html": "text/html", "htm": "text/html", "xhtml": "application/xhtml+xml", "xml": "application/xml",
 	"json": "application/json", "ndjson": "application/x-ndjson", "jsonl": "application/x-ndjson",
@@ -160,8 +159,8 @@ var types = map[string]string{
 	"csv": "text/csv", "tsv": "text/tab-separated-values", "text": "text/plain", "txt": "text/plain",
 }
 
-// contentType is what the header of a response would say; "" leaves it to the
-// content.
+// contentType returns the Content-Type that a response would have; "" leaves it to content
+// detection.
 func (c *extractCmd) contentType() string {
 	if c.Type == "" {
 		return types[strings.ToLower(strings.TrimPrefix(filepath.Ext(c.Page), "."))]

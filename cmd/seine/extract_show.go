@@ -20,10 +20,10 @@ import (
 	"seine/internal/run/trial"
 )
 
-// screen shows what was extracted to a person.
+// screen shows extraction results to people.
 type screen struct {
 	w      io.Writer
-	width  int // characters in a line; 0 is no limit
+	width  int // characters per line; 0 for no limit
 	colour bool
 	full   bool
 }
@@ -39,7 +39,7 @@ const (
 	plain  = "\x1b[0m"
 )
 
-// widthOf is how many characters a line of a terminal has, 0 if that is not known.
+// widthOf returns the width of a terminal in characters, 0 if unknown.
 func widthOf(f *os.File) int {
 	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
@@ -56,8 +56,7 @@ func (s *screen) paint(with, text string) safeprint.Trusted {
 	return safeprint.Trusted(text)
 }
 
-// row is a line of a name, so many characters wide, and a value, cut at the end of
-// the line.
+// row prints a name, padded to width, and a value, cut at the end of the line.
 func (s *screen) row(indent, width int, name, value string) {
 	room := 0
 	if s.width > 0 && !s.full {
@@ -66,7 +65,7 @@ func (s *screen) row(indent, width int, name, value string) {
 	s.line(indent, width, name, safeprint.Trusted(clipped(value, room)))
 }
 
-// line is a row whose value is shown as it is.
+// line prints a row whose value is not changed.
 func (s *screen) line(indent, width int, name string, value safeprint.Trusted) {
 	gap := ""
 	if value != "" {
@@ -75,8 +74,8 @@ func (s *screen) line(indent, width int, name string, value safeprint.Trusted) {
 	safeprint.Fprintf(s.w, "%s%s%s%s\n", strings.Repeat(" ", indent), s.paint(faint, name), gap, value)
 }
 
-// clipped is a value in one line of at most so many characters; 0 is no limit.
-// What a terminal would obey is replaced: it comes from the web.
+// clipped returns a value on one line of at most so many characters; 0 for no limit. It replaces
+// control characters, as the value comes from the web.
 func clipped(s string, most int) string {
 	var b strings.Builder
 	n := 0
@@ -123,7 +122,7 @@ func (s *screen) show(x *trial.Result) {
 	s.rules(x)
 }
 
-// rendering shows what a browser made of the page.
+// rendering shows the results of rendering the page.
 func (s *screen) rendering(x *trial.Result) {
 	row := func(name, value string) {
 		if value != "" {
@@ -141,7 +140,7 @@ func (s *screen) rendering(x *trial.Result) {
 	row("pdf", sizeOf(x.PDF))
 }
 
-// sizeOf describes a file that only JSON has, "" for none.
+// sizeOf describes a file that only JSON output contains, "" for none.
 func sizeOf(file []byte) string {
 	if len(file) == 0 {
 		return ""
@@ -149,7 +148,7 @@ func sizeOf(file []byte) string {
 	return humanize.Size(int64(len(file))) + " (--json prints it)"
 }
 
-// title begins a part.
+// title prints the title of a section.
 func (s *screen) title(text, more string) {
 	safeprint.Fprintf(s.w, "\n%s", s.paint(bold+cyan, text))
 	if more != "" {
@@ -158,10 +157,10 @@ func (s *screen) title(text, more string) {
 	safeprint.Fprintln(s.w)
 }
 
-// envelope are the members of each record that say nothing of the page.
+// envelope are the members of each record that do not describe the page.
 var envelope = map[string]bool{"kind": true, "crawl": true, "visit": true, "run": true, "fetched_at": true}
 
-// record writes a record as YAML, each value in one line.
+// record writes a record as YAML, each value on one line.
 func (s *screen) record(raw json.RawMessage) {
 	kind, text := inYAML(raw)
 	s.title("record "+kind, "")
@@ -174,8 +173,8 @@ func (s *screen) record(raw json.RawMessage) {
 	}
 }
 
-// inYAML returns the kind of a record, and its members, without the envelope, as YAML. JSON that the YAML package cannot
-// read stays as it is.
+// inYAML returns the kind of a record, and its members, without the envelope, as YAML. JSON that
+// the YAML package cannot parse stays as it is.
 func inYAML(raw json.RawMessage) (kind, text string) {
 	var doc yaml.Node
 	if err := yaml.Load(raw, &doc); err != nil {
@@ -201,7 +200,7 @@ func inYAML(raw json.RawMessage) (kind, text string) {
 	return kind, string(printed)
 }
 
-// inOneLine marks the ends of lines in values, as clipped does.
+// inOneLine marks line ends in values, as clipped does.
 func inOneLine(n *yaml.Node) {
 	n.Value = strings.ReplaceAll(n.Value, "\n", "⏎")
 	for _, c := range n.Content {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// healthCommand is how kong calls the command.
+// healthCommand is kong's name for the command.
 const healthCommand = "health <url>"
 
 type healthCmd struct {
@@ -26,8 +26,8 @@ func (c *healthCmd) Help() string {
 Exit codes: 0 ready, 1 not ready or not reachable, 2 wrong usage.`
 }
 
-// Run asks a stage whether it is ready: the health check of a container whose
-// image has no shell.
+// Run checks whether a stage is ready. It is the health check of a container whose image has no
+// shell.
 func (c *healthCmd) Run() error {
 	address, err := readyURL(c.URL)
 	if err != nil {
@@ -46,7 +46,7 @@ func (c *healthCmd) Run() error {
 	return nil
 }
 
-// readyURL is where a stage says whether it is ready, of its URL or HOST:PORT.
+// readyURL returns the readiness endpoint for a URL or HOST:PORT.
 func readyURL(text string) (string, error) {
 	whole := text
 	if !strings.Contains(text, "://") {

@@ -37,7 +37,7 @@ func (c *hostsCmd) Help() string {
 With --crawl, QUEUED and IN FLIGHT count URLs of that crawl; the other columns count the requests of all crawls.`
 }
 
-// Validate reports flags that hosts by name have no use for.
+// Validate rejects flags that have no effect on hosts given by name.
 func (c *hostsCmd) Validate(flags *kong.Context) error {
 	if len(c.Hosts) > 0 && c.Crawl != "" {
 		return fmt.Errorf("%s: --crawl selects hosts, but %s is given: omit one of them", c.Hosts[0], c.Hosts[0])
@@ -48,7 +48,7 @@ func (c *hostsCmd) Validate(flags *kong.Context) error {
 	return nil
 }
 
-// Run shows what the frontier knows of hosts.
+// Run shows the frontier's state of hosts.
 func (c *hostsCmd) Run() error {
 	if c.Top < 1 || c.Top > 1000 {
 		return usageError{fmt.Errorf("--top %d: must be from 1 to 1000", c.Top)}
@@ -107,7 +107,7 @@ func (c *hostsCmd) show(hosts []frontierapi.HostStatus) error {
 
 func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
-// waitOf says what a host waits for, and for how long where that is known.
+// waitOf returns what a host waits for, and how long if that is known.
 func waitOf(h *frontierapi.HostStatus) string {
 	switch h.Why {
 	case "":

@@ -1,5 +1,5 @@
-// Command seine crawls: `seine crawl URL` does all of it in one process. Other
-// commands inspect a crawl that is running.
+// Command seine crawls: `seine crawl URL` runs all stages in one process. Other commands inspect
+// and control crawls, and read their output.
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"seine/internal/run/config"
 )
 
-// Exit codes. The README lists them.
+// Exit codes.
 const (
 	exitOK          = 0
 	exitFailed      = 1
@@ -28,7 +28,7 @@ const (
 	exitSteered     = 5 // the crawl was cancelled or deleted
 )
 
-// endsProcess says that the process ends with its command, as it does except in tests.
+// endsProcess reports whether the process ends with its command, which is false only in tests.
 var endsProcess bool
 
 func main() {
@@ -55,7 +55,7 @@ func run(args []string) int {
 		safeprint.Fprintf(os.Stderr, "seine: %v%s (see --help)\n", err, misplaced(args, err))
 		return exitUsage
 	}
-	if ctx.Command() != healthCommand { // which others run again and again
+	if ctx.Command() != healthCommand { // which health checks run repeatedly
 		for _, text := range config.UnknownVariables(os.Environ()) {
 			safeprint.Fprintln(os.Stderr, "seine:", text)
 		}
@@ -74,10 +74,10 @@ func run(args []string) int {
 	return exitFailed
 }
 
-// wordFlags are flags that people write as commands.
+// wordFlags maps words that people use as commands to flags.
 var wordFlags = map[string]string{"help": "--help", "version": "--version"}
 
-// misplaced is a hint for a URL where kong takes it for something else: in place of the command, or apart from other URLs.
+// misplaced returns a hint if a URL is in the place of the command, or apart from other URLs.
 func misplaced(args []string, err error) string {
 	text := err.Error()
 	switch {
@@ -90,12 +90,12 @@ func misplaced(args []string, err error) string {
 	return ""
 }
 
-// endError is an end that was printed already, with its exit code.
+// endError is an exit code of a command that has already printed its error.
 type endError int
 
 func (e endError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
-// errUsage marks errors in what was typed.
+// errUsage marks errors in the command line.
 var errUsage = errors.New("usage")
 
 type usageError struct{ err error }

@@ -34,13 +34,13 @@ paths. docs/reference/api.md shows how to configure a client.
   seine mcp --nats nats://10.0.0.5`
 }
 
-// Run answers until standard input ends, or a signal comes.
+// Run answers requests until standard input ends or a signal comes.
 func (c *mcpCmd) Run() error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
 	}
 	out := os.Stdout
-	os.Stdout = os.Stderr // the client reads messages alone there, so nothing else may write to it
+	os.Stdout = os.Stderr // the client reads messages there, so nothing else may write to it
 	s, err := c.server()
 	if err != nil {
 		return err
@@ -53,8 +53,8 @@ func (c *mcpCmd) Run() error {
 	})
 }
 
-// server is that of seine serve, which listens nowhere. Both have one log of writes; what else the server keeps is for one
-// process at a time.
+// server returns the server of seine serve without a listener. Both share one audit log; the
+// server's other state is for one process at a time.
 func (c *mcpCmd) server() (*server, error) {
 	s := serveCmd{connection: c.connection, Listen: serve.DefaultListen, AllowPrivate: c.AllowPrivate, State: c.State, Out: c.Out, Secrets: c.Secrets, Browser: c.Browser}
 	s.Rate, s.ReadOnly = serve.DefaultRate, !c.AllowWrite
@@ -63,7 +63,7 @@ func (c *mcpCmd) server() (*server, error) {
 	return s.server(c.Logger(os.Stderr), true)
 }
 
-// caller has the rights that the flags give.
+// caller returns the rights that the flags grant.
 func (c *mcpCmd) caller() caller.Caller {
 	who := caller.Caller{Name: "mcp", Scopes: []caller.Scope{caller.Read, caller.Scrape, caller.Records}}
 	if c.AllowWrite {

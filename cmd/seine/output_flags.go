@@ -16,14 +16,14 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// outputFlags is an output that was committed, as commands that read it name it.
+// outputFlags select a committed output in commands that read it.
 type outputFlags struct {
 	Writer string         `help:"Name of the writer, if several writers share the output." placeholder:"NAME"`
 	S3     bucket.Options `embed:"" prefix:"s3-"`
 }
 
-// open returns the output in a directory or in S3. It refuses the name of a writer that has
-// none there: all of nothing would be right.
+// open returns the output in a directory or in S3. It rejects a writer that has committed nothing
+// there: otherwise any check of nothing would succeed.
 func (p *outputFlags) open(out string) (output.Output, error) {
 	o, err := p.openOf(p.Writer, out)
 	if err == nil && p.Writer != "" {
@@ -34,7 +34,7 @@ func (p *outputFlags) open(out string) (output.Output, error) {
 	return o, err
 }
 
-// checkWriter reports that a writer has no log in a place.
+// checkWriter returns an error if the writer has no log in an output.
 func (p *outputFlags) checkWriter(out string) error {
 	names, err := writer.OutputWriters(out, p.s3(out))
 	switch {
@@ -46,7 +46,7 @@ func (p *outputFlags) checkWriter(out string) error {
 	return usageError{fmt.Errorf("--writer %s: has committed nothing in %s; %s", p.Writer, writer.Redact(out), listed(p.Writer, names))}
 }
 
-// s3 are the flags of a place, none if they are for others.
+// s3 returns the S3 options of an output, none if it is not in S3.
 func (p *outputFlags) s3(out string) bucket.Options {
 	if bucket.Is(out) {
 		return p.S3
@@ -66,9 +66,8 @@ func (p *outputFlags) openOf(name, out string) (output.Output, error) {
 	return o, err
 }
 
-// find returns the output that a folder is in, or is, and the folder's path below
-// that of the output. It returns an error that is output.ErrNoLog if there is
-// none.
+// find returns the output that a folder is in, or is, and the folder's path relative to the output.
+// The error is output.ErrNoLog if there is none.
 func (p *outputFlags) find(folder string) (o output.Output, below string, err error) {
 	up := filepath.Dir
 	if bucket.Is(folder) {
@@ -90,7 +89,7 @@ func (p *outputFlags) find(folder string) (o output.Output, below string, err er
 	}
 }
 
-// identities are the secret keys that decrypt.
+// identities are the private keys for decryption.
 type identities struct {
 	Identity []string `short:"i" help:"File of an age or SSH private key, to decrypt the output. Repeatable." sep:"none" placeholder:"FILE"`
 }
@@ -103,7 +102,7 @@ func (i *identities) read() (ageencrypt.Identities, error) {
 	return ids, nil
 }
 
-// checkPath reports that there is nothing at a path that is no bucket.
+// checkPath returns an error if a local path does not exist.
 func checkPath(p string) error {
 	if bucket.Is(p) || writer.IsDatabase(p) {
 		return nil

@@ -18,8 +18,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// plan says what would be fetched, and written where: by the spec that the crawl has, if
-// it continues. One that begins has URLs to begin with.
+// plan prints what would be fetched and where the output would go. A crawl that resumes uses its
+// stored spec; begins says that there are URLs to start with.
 func (c *crawlCmd) plan(seeds []messages.Seed, begins bool) error {
 	have, urls, err := c.stored(begins)
 	if err != nil {
@@ -62,8 +62,8 @@ func (c *crawlCmd) plan(seeds []messages.Seed, begins bool) error {
 	return nil
 }
 
-// stored returns the spec that the crawl has in --data, which is the default of a new
-// one, and the counts of its URLs.
+// stored returns the spec stored in --data, or the default for a new crawl, and the counts of its
+// URLs.
 func (c *crawlCmd) stored(begins bool) (spec crawlspec.Spec, urls frontierapi.Counters, err error) {
 	spec = crawlspec.Default()
 	at := connection{Operator: connect.Operator{Data: c.Data}}

@@ -2,10 +2,10 @@ package main
 
 import "fmt"
 
-// are says "1 thing is" or "2 things are".
+// are returns "1 thing is" or "2 things are".
 func are(n int, thing string) string { return verb(n, thing, "is", "are") }
 
-// were says "1 thing was" or "2 things were".
+// were returns "1 thing was" or "2 things were".
 func were(n int, thing string) string { return verb(n, thing, "was", "were") }
 
 func verb(n int, thing, one, many string) string {

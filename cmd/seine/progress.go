@@ -13,10 +13,10 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// progress shows how a crawl stands.
+// progress shows the progress of a crawl.
 type progress struct {
 	*statusLine
-	rate   float64 // recent pages a second
+	rate   float64 // recent pages per second
 	before *crawl.Progress
 }
 
@@ -24,7 +24,7 @@ func newProgress(w *os.File, quiet bool) *progress {
 	return &progress{statusLine: newStatusLine(w, quiet)}
 }
 
-// update records the state of the crawl, and shows it if it is time.
+// update records the crawl's progress, and shows it if it is time.
 func (p *progress) update(now crawl.Progress) {
 	p.statusLine.update(func() string { return statusHint(now) }, func() string {
 		p.measure(&now)
@@ -32,8 +32,7 @@ func (p *progress) update(now crawl.Progress) {
 	})
 }
 
-// measure updates the rate. Pages that a continued crawl fetched before
-// do not count.
+// measure updates the rate. Pages that a resumed crawl fetched earlier do not count.
 func (p *progress) measure(now *crawl.Progress) {
 	before := p.before
 	p.before = now
@@ -49,7 +48,7 @@ func (p *progress) measure(now *crawl.Progress) {
 	}
 }
 
-// statusHint says how to watch the crawl from another terminal.
+// statusHint returns how to watch the crawl from another terminal.
 func statusHint(now crawl.Progress) string {
 	first := fmt.Sprintf("crawling as process %d", os.Getpid())
 	switch {
@@ -83,10 +82,10 @@ func (p *progress) line(now crawl.Progress) string {
 	return s + p.toGo(now)
 }
 
-// maxFailureText bounds the last failure on the line, in bytes.
+// maxFailureText limits the last failure on the line, in bytes.
 const maxFailureText = 120
 
-// toGo says how long what is known will take, or what of it max_pages leaves.
+// toGo estimates the remaining time for the known URLs, or for the rest of max_pages.
 func (p *progress) toGo(now crawl.Progress) string {
 	left, unless := now.Pending(), ", if nothing more is found"
 	if most := now.MaxPages - now.Pages; now.MaxPages > 0 && most <= left {

@@ -10,13 +10,13 @@ import (
 	"seine/pkg/messages"
 )
 
-// namesSeen are the crawls of records, and the kinds of those of the crawl that is asked for.
+// namesSeen holds the crawls of records, and the kinds of records of the selected crawl.
 type namesSeen struct {
 	crawls, kinds map[string]bool
 	any           bool
 }
 
-// mostNames bounds them: files that are no output may have a name in each line.
+// mostNames limits each set: files that are not outputs may have a new name in each line.
 const mostNames = 1000
 
 func (m *namesSeen) add(crawl, kind string, asked *recordFilter) {
@@ -26,7 +26,7 @@ func (m *namesSeen) add(crawl, kind string, asked *recordFilter) {
 	}
 }
 
-// withName adds a name to a set; it takes one that is asked for however many there are.
+// withName adds a name to a set. It adds the requested name even to a full set.
 func withName(set map[string]bool, name, asked string) map[string]bool {
 	if name == "" || set[name] || len(set) >= mostNames && name != asked {
 		return set
@@ -38,8 +38,8 @@ func withName(set map[string]bool, name, asked string) map[string]bool {
 	return set
 }
 
-// check returns an error for a selected crawl or kind without records, unless there are no records at all. Every crawl
-// can have pages and visits: there may just be none.
+// check returns an error for a selected crawl or kind without records, unless there are no records
+// at all. Any crawl can have pages, gone pages and visits, so their absence is not an error.
 func (m *namesSeen) check(crawl, kind string) error {
 	always := []string{messages.KindPage, messages.KindGone, messages.KindVisit}
 	switch {
@@ -59,18 +59,20 @@ func listedIn(name string, set map[string]bool) string {
 	return listed(name, slices.Sorted(maps.Keys(set)))
 }
 
-// recordFilter passes on those records, a line of JSON each, that are asked for.
+// recordFilter passes on the selected records, each a line of JSON.
 type recordFilter struct {
-	all         bool // of any crawl and kind, and whose they are does not matter
+	all         bool // any crawl and kind, without telling them apart
 	crawl, kind string
 	met         namesSeen
-	// takesBeside is set to take records outside of the selected folder too. Their kinds do not count as met.
+	// takesBeside is set to take records outside the selected folder too. Their kinds do not count
+	// as met.
 	takesBeside, tookBeside, beside bool
 
 	pass func(crawl, kind string, line []byte) error
 }
 
-// takesFrom reports whether the records of a file are taken, which may be outside of the selected folder.
+// takesFrom reports whether the records of a file are taken. outside says that the file is outside
+// the selected folder.
 func (s *recordFilter) takesFrom(f *output.File, outside bool) bool {
 	if s.crawl != "" && f.Crawl != "" && f.Crawl != s.crawl {
 		s.met.add(f.Crawl, f.Kind, s)
@@ -81,7 +83,8 @@ func (s *recordFilter) takesFrom(f *output.File, outside bool) bool {
 	return !outside || s.takesBeside
 }
 
-// take passes a selected record on. Crawl is the crawl of its place, "" if unknown: records may lack it.
+// take passes on a selected record. crawl is the crawl of its file, "" if unknown: records may lack
+// it.
 func (s *recordFilter) take(crawl string, line []byte) error {
 	if s.all {
 		return s.pass(crawl, "", line)
@@ -89,7 +92,7 @@ func (s *recordFilter) take(crawl string, line []byte) error {
 	var r struct {
 		Crawl string `json:"crawl"`
 	}
-	_ = jsontext.Unmarshal(line, &r) // an invalid one is of no crawl
+	_ = jsontext.Unmarshal(line, &r) // an invalid line belongs to no crawl
 	if crawl != "" {
 		r.Crawl = crawl
 	}

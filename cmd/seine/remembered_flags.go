@@ -21,25 +21,25 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// memory is what --data remembers of the flags that say what is written where: a crawl
-// that continues without them writes on as it began.
+// memory is what --data remembers of the output flags: a resumed crawl without them keeps its
+// destinations.
 type memory struct {
 	V     int                        `json:"v"`
 	Flags map[string]json.RawMessage `json:"flags"` // by name
-	// Empty is set if nothing was written: the next run may write elsewhere.
+	// Empty is set if nothing was written: the next run may use another output.
 	Empty bool `json:"empty,omitempty"`
 }
 
-// memoryFile is its name in --data.
+// memoryFile is the name of the file in --data.
 const memoryFile = "output.json"
 
-// flagValue is a flag, and where its value is.
+// flagValue is a flag and a pointer to its value.
 type flagValue struct {
 	name  string
 	value any // a pointer
 }
 
-// remembered are the flags that are remembered, in the order of messages.
+// remembered returns the flags that are remembered, in the order of messages.
 func (c *crawlCmd) remembered() []flagValue {
 	return []flagValue{
 		{"out", &c.Out}, {"format", &c.Format}, {"path", &c.Path}, {"key", &c.Key}, {"encrypt", &c.Encrypt},
@@ -50,11 +50,11 @@ func (c *crawlCmd) remembered() []flagValue {
 	}
 }
 
-// readMemory returns nil where there is none: the crawl is new.
+// readMemory reads what --data remembers. It returns nil if the crawl is new.
 func (c *crawlCmd) readMemory() (*memory, error) {
 	file := filepath.Join(c.Data, memoryFile)
 	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a later check reports what is wrong with that
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // a later check reports the error
 		return nil, nil
 	}
 	c.recalled = text
@@ -71,8 +71,8 @@ func (c *crawlCmd) readMemory() (*memory, error) {
 	return &m, nil
 }
 
-// recall gives the flags that were not given the values that --data remembers, and
-// refuses others.
+// recall sets flags that were not given to the remembered values, and rejects given flags that
+// differ from them.
 func (c *crawlCmd) recall(given map[string]bool) error {
 	m, err := c.readMemory()
 	if c.ChangeOutput {
@@ -100,22 +100,22 @@ func (c *crawlCmd) recall(given map[string]bool) error {
 		}
 	}
 	if !given["log-requests"] && writer.IsDatabase(c.LogRequests) && writer.SamePlace(c.LogRequests, c.Out) {
-		c.LogRequests = c.Out // which may have the password
+		c.LogRequests = c.Out // c.Out may have the password
 	}
 	if m.Empty {
-		c.ChangeOutput = true // from one that has nothing
+		c.ChangeOutput = true // from an empty output
 		return nil
 	}
 	return c.sameAs(&was, given)
 }
 
-// effective is the place with the defaults of what it leaves out.
+// effective returns the output configuration with its defaults filled in.
 func (p outputPlace) effective() outputPlace {
 	full := writer.OutputConfig(p)
 	return outputPlace(full.Effective())
 }
 
-// sameAs refuses flags whose values are others than those of was.
+// sameAs returns an error if given flags differ from those of was.
 func (c *crawlCmd) sameAs(was *crawlCmd, given map[string]bool) error {
 	asked, had := *c, *was
 	asked.outputPlace, had.outputPlace = c.effective(), was.effective()
@@ -127,7 +127,7 @@ func (c *crawlCmd) sameAs(was *crawlCmd, given map[string]bool) error {
 		switch {
 		case !given[name], reflect.DeepEqual(is.Interface(), must.Interface()), is.Kind() == reflect.Slice && is.Len() == 0 && must.Len() == 0:
 		case slices.Contains([]string{"out", "warc", "log-requests"}, name) && writer.SamePlace(is.String(), must.String()):
-		case strings.HasPrefix(name, "warc") && was.WARC == "", name == "log-requests" && was.LogRequests == "": // that is new
+		case strings.HasPrefix(name, "warc") && was.WARC == "", name == "log-requests" && was.LogRequests == "": // new destinations
 		default:
 			other = append(other, fmt.Sprintf("--%s %s instead of %s", name, told(is), told(must)))
 		}
@@ -139,7 +139,7 @@ func (c *crawlCmd) sameAs(was *crawlCmd, given map[string]bool) error {
 		c.Data, strings.Join(other, "; "))
 }
 
-// told is a value as a person reads it, without secrets.
+// told formats a value for messages, without secrets.
 func told(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.Slice:
@@ -156,8 +156,8 @@ func told(v reflect.Value) string {
 	return "not given"
 }
 
-// remember stores the flags for the next run. Paths that were given relative are
-// remembered as seen from --data, so that both can be moved together.
+// remember stores the flags for the next run. Relative paths are stored relative to --data, so that
+// both can be moved together.
 func (c *crawlCmd) remember() error { return c.keep(false) }
 
 func (c *crawlCmd) keep(empty bool) error {
@@ -176,8 +176,8 @@ func (c *crawlCmd) keep(empty bool) error {
 	return c.store(m)
 }
 
-// release lets the next run write elsewhere: of a first try in --data that fetched nothing, as
-// without --allow-private, there is no output to continue. It leaves the flags that another crawl has stored since.
+// release lets the next run use another output, after a first try in --data that fetched nothing,
+// for example without --allow-private. It keeps flags that another crawl has stored since.
 func (c *crawlCmd) release() error {
 	if err := c.keep(true); !errors.Is(err, errOtherMemory) {
 		return err
@@ -185,10 +185,11 @@ func (c *crawlCmd) release() error {
 	return nil
 }
 
-// errOtherMemory is returned where another seine crawl has changed what --data remembers since this one read it.
+// errOtherMemory is returned if another seine crawl has changed what --data remembers since this
+// one read it.
 var errOtherMemory = errors.New("another seine crawl has written there since this one started: run it again")
 
-// store replaces what is remembered, unless that was changed since it was recalled or stored here.
+// store replaces what is remembered, unless it was changed since it was recalled or stored here.
 func (c *crawlCmd) store(m memory) error {
 	file := filepath.Join(c.Data, memoryFile)
 	err := filelock.With(file+".lock", func() error {
@@ -213,7 +214,7 @@ func (c *crawlCmd) store(m memory) error {
 // isFolder reports whether out is a directory.
 func isFolder(out string) bool { return out != "" && !bucket.Is(out) && !writer.IsDatabase(out) }
 
-// from is a place as it is seen from a directory, if it is relative.
+// from converts a relative path to one relative to dir.
 func from(dir, out string) string {
 	return relative(out, func(path string) string {
 		base, err := filepath.Abs(dir)
@@ -225,12 +226,12 @@ func from(dir, out string) string {
 	})
 }
 
-// below is the place that from has made relative to a directory.
+// below converts a path relative to dir, as made by from, back.
 func below(dir, out string) string {
 	return relative(out, func(path string) string { return filepath.Join(dir, path) })
 }
 
-// relative changes the path of a place that has one, if that is relative.
+// relative applies change to the path of an output, if it has a relative one.
 func relative(out string, change func(path string) string) string {
 	scheme, path := "", out
 	if file, ok := strings.CutPrefix(out, sqlite.Scheme); ok {
@@ -244,7 +245,7 @@ func relative(out string, change func(path string) string) string {
 	return scheme + change(path)
 }
 
-// absoluteFiles are recipients with the paths of files as they are from anywhere.
+// absoluteFiles returns recipients with the paths of their files made absolute.
 func absoluteFiles(recipients []string) []string {
 	all := make([]string, len(recipients))
 	for i, r := range recipients {

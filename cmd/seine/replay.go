@@ -34,22 +34,22 @@ type replayCmd struct {
 	Write replayWriteCmd `cmd:"" help:"Write stored records to another destination."`
 }
 
-// streamFlags is where the streams are that are replayed: of a cluster, or of a
-// `seine crawl` that is running or not.
+// streamFlags select the streams to replay: those of a cluster, or of a `seine crawl` that may be
+// running or not.
 type streamFlags struct {
 	connect.Operator `embed:""`
 	Quiet            bool   `short:"q" help:"Do not show progress."`
 	LogLevel         string `help:"Log level: debug, info, warn or error." enum:"debug,info,warn,error" default:"warn"`
 	LogFormat        string `help:"Log format: text or json." enum:"text,json" default:"text"`
 
-	key *stateencryption.Key // of the directory; nil if it is in the clear
+	key *stateencryption.Key // key of the directory; nil if it is not encrypted
 }
 
 func (s *streamFlags) logger(w io.Writer) *slog.Logger {
 	return process.Logging{LogLevel: s.LogLevel, LogFormat: s.LogFormat}.Logger(w)
 }
 
-// open connects to the streams. The function that it returns ends that.
+// open connects to the streams until end is called.
 func (s *streamFlags) open(ctx context.Context, log *slog.Logger) (bus *stages.Bus, end func(), err error) {
 	if err := s.Validate(); err != nil {
 		return nil, nil, usageError{err}
@@ -82,7 +82,7 @@ func (s *streamFlags) open(ctx context.Context, log *slog.Logger) (bus *stages.B
 	return bus, end, nil
 }
 
-// replayFlags is what the replays of streams have in common.
+// replayFlags are the flags that all replays share.
 type replayFlags struct {
 	streamFlags
 	Crawl   string          `help:"Only messages of this crawl." placeholder:"NAME"`
@@ -94,26 +94,26 @@ type replayFlags struct {
 	JSON    bool            `name:"json" help:"Print the report as a JSON object to standard output."`
 }
 
-// chunkFlags says how records are written.
+// chunkFlags configure the files of records.
 type chunkFlags struct {
 	ChunkRecords int                `help:"Records per file (default 10000)." placeholder:"N"`
 	ChunkBytes   crawlspec.Bytes    `help:"Bytes per file, before compression (default 64MiB; 4MiB per transaction in a database)." placeholder:"SIZE"`
 	ChunkAge     crawlspec.Duration `help:"Finish a file this long after its first record (default 60s, or 4m while less than 4MiB arrive in 60s; 60s in a database)." placeholder:"TIME"`
 }
 
-// defaultOut is where a crawl writes by default.
+// defaultOut returns the default output of a crawl.
 var defaultOut = sync.OnceValue(func() string { return writer.DefaultConfig().Out })
 
 var errNoOut = errors.New("--out: name a place for the records, other than that of the crawl")
 
-// config returns the options of the writer.
+// config returns the configuration of the writer.
 func (w *chunkFlags) config(place writer.OutputConfig) (*writer.Config, error) {
 	cfg := writer.DefaultConfig()
 	cfg.OutputConfig, cfg.ChunkRecords, cfg.ChunkBytes, cfg.ChunkAge = place, w.ChunkRecords, w.ChunkBytes, w.ChunkAge
 	return &cfg, cfg.Validate()
 }
 
-// options returns what all replays have.
+// options returns the options that all replays share.
 func (c *replayFlags) options(stream string, to *writer.Config) (replay.Options, error) {
 	o := replay.Options{
 		Stream: stream, Parser: parser.DefaultConfig(), Writer: to, State: c.State,
@@ -169,7 +169,7 @@ func (c *replayFlags) run(o replay.Options) error {
 	return nil
 }
 
-// replay replays. If the crawl in --data ends meanwhile, and its server with it, it
+// replay runs the replay. If the crawl in --data ends meanwhile, and its server with it, it
 // continues with a separate server.
 func (c *replayFlags) replay(ctx context.Context, o replay.Options) (*replay.Report, error) {
 	o.Ends = c.Stored() != ""
@@ -219,7 +219,7 @@ the command was interrupted, run it again. Examples:
 Exit codes: 0 complete, 1 failed, 2 wrong usage, 4 interrupted.`
 }
 
-// Validate reports flags of files where none are written.
+// Validate rejects flags for files if none are written.
 func (c *replayParseCmd) Validate(flags *kong.Context) error {
 	var files struct {
 		writer.OutputConfig `embed:""`
@@ -282,7 +282,7 @@ interrupted, run it again. Examples:
 Exit codes: 0 complete, 1 failed, 2 wrong usage, 4 interrupted.`
 }
 
-// Run writes stored records to another place.
+// Run writes stored records to another destination.
 func (c *replayWriteCmd) Run() error {
 	if c.Out == defaultOut() {
 		return usageError{errNoOut}
@@ -301,7 +301,7 @@ func (c *replayWriteCmd) Run() error {
 	return c.run(o)
 }
 
-// purged says what a replay cannot have, "" if nothing is gone.
+// purged describes which messages are no longer available to a replay, "" if all are.
 func purged(now replay.Progress) string {
 	if now.FirstSeq <= 1 {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// printReplay writes the report of a replay for a person.
+// printReplay prints the report of a replay.
 func printReplay(w io.Writer, r *replay.Report) {
 	row := func(name, format string, a ...any) {
 		safeprint.Fprintf(w, "  %-12s "+format+"\n", append([]any{name}, a...)...)

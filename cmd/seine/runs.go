@@ -46,7 +46,7 @@ The URLs behind the counts: seine failures lists those that failed, and --urls t
 an earlier run, and for what has changed: seine cat ./seine-out --changes --kind page --run RUN.`
 }
 
-// Run shows the figures of the runs of crawls.
+// Run shows the statistics of the runs of crawls.
 func (c *runsCmd) Run() error {
 	if c.Last < 1 || c.Last > frontierapi.MaxRuns {
 		return usageError{fmt.Errorf("--last %d: must be from 1 to %d", c.Last, frontierapi.MaxRuns)}
@@ -139,11 +139,11 @@ func (c *runsCmd) printURLs(crawl string) error {
 	return err
 }
 
-// runLine is a run as JSON has it.
+// runLine is the JSON form of a run.
 type runLine struct {
 	Crawl string `json:"crawl"`
 	frontierapi.Run
-	DurationMS int64 `json:"duration_ms,omitempty"` // of one that has ended
+	DurationMS int64 `json:"duration_ms,omitempty"` // of a run that has ended
 }
 
 func encodeRuns(w io.Writer, crawl string, runs []frontierapi.Run) error {
@@ -156,7 +156,7 @@ func encodeRuns(w io.Writer, crawl string, runs []frontierapi.Run) error {
 	return nil
 }
 
-// printRuns writes the runs of a crawl for a person.
+// printRuns prints the runs of a crawl.
 func printRuns(w io.Writer, crawl string, runs []frontierapi.Run) error {
 	safeprint.Fprintf(w, "crawl %s: %s\n", crawl, humanize.Plural(len(runs), "run"))
 	if len(runs) == 0 {

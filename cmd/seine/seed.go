@@ -43,7 +43,7 @@ or was excluded is.
 Exit codes: 0 all added, 1 NATS or the frontier refused, 2 wrong usage, or some URLs are invalid (the others are added).`
 }
 
-// Run feeds URLs to a crawl.
+// Run adds URLs to a crawl.
 func (c *seedCmd) Run() error {
 	if err := c.check(); err != nil {
 		return err
@@ -69,9 +69,10 @@ func (c *seedCmd) Run() error {
 	})
 }
 
-// checkKnown reports that there is no crawl of that name, which would begin with the
-// default spec: it may be a slip. Only the first crawl of all, of the default name, is
-// begun by feeding it. A feeder may not list crawls: its seeds are for the one it names.
+// checkKnown returns an error if no crawl has that name: it would be created with the default spec,
+// and the name may be a typing error. Only the very first crawl, with the default name, may be
+// created by adding URLs. A user who may not list crawls adds seeds to the named crawl without this
+// check.
 func (c *seedCmd) checkKnown(ctx context.Context, bus *stages.Bus) error {
 	if c.New {
 		c.Name = cmp.Or(c.Name, messages.DefaultCrawl)
@@ -91,7 +92,7 @@ func (c *seedCmd) checkKnown(ctx context.Context, bus *stages.Bus) error {
 	return withNew(err)
 }
 
-// check reports what was asked for wrongly.
+// check returns an error for invalid flags.
 func (c *seedCmd) check() error {
 	if err := c.crawlName.check(); err != nil {
 		return err
@@ -145,8 +146,8 @@ func (c *seedCmd) read(f *seedPublisher, bus *stages.Bus) error {
 	return f.failures(bus, c.FailuresOf, c.Class)
 }
 
-// failures feeds the URLs of a crawl that failed, by some classes or by any. They come from the frontiers a
-// page at a time, so their number is no matter.
+// failures adds the failed URLs of a crawl, of some classes or of any. They come from the frontiers
+// page by page, so there may be any number.
 func (f *seedPublisher) failures(bus *stages.Bus, crawl string, classes []string) error {
 	if err := checkThere(f.ctx, bus, crawl); err != nil {
 		return err
@@ -165,14 +166,14 @@ func (f *seedPublisher) failures(bus *stages.Bus, crawl string, classes []string
 	return nil
 }
 
-// seedPublisher publishes the seeds that it reads, and reports lines that are no seeds.
+// seedPublisher publishes the seeds that it reads, and reports invalid lines.
 type seedPublisher struct {
 	*seeds.Publisher
 	seeds.Reader
 	ctx   context.Context
-	taken int // seeds of lists
+	taken int // number of seeds from lists
 	bad   complaints
-	empty []string // lists without a line
+	empty []string // lists without any line
 }
 
 func newSeedPublisher(ctx context.Context, pub *stages.Publisher, crawl string, priority *int) *seedPublisher {
@@ -194,7 +195,7 @@ func (f *seedPublisher) lines(name string, in io.Reader) error {
 	return err
 }
 
-// checkLists reports the lists that are empty.
+// checkLists returns an error for empty lists.
 func (f *seedPublisher) checkLists() error {
 	if len(f.empty) == 0 {
 		return nil
@@ -202,7 +203,7 @@ func (f *seedPublisher) checkLists() error {
 	return noURLIn(f.empty...)
 }
 
-// badFormat marks an error in what was given to read.
+// badFormat marks an error in the input as a usage error.
 func badFormat(err error) error {
 	if _, is := errors.AsType[*seeds.FormatError](err); is {
 		return usageError{err}

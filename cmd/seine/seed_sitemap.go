@@ -10,9 +10,8 @@ import (
 	"seine/pkg/stages/parser"
 )
 
-// sitemap publishes what a sitemap lists. One at a URL is a seed itself: the fetcher
-// requests it as politely as any page, and the parser follows it. A file is
-// read here.
+// sitemap publishes the URLs of a sitemap. A sitemap at a URL becomes a seed itself: the fetcher
+// requests it as politely as any page, and the parser follows its links. A file is read here.
 func (f *seedPublisher) sitemap(from string) error {
 	if isURL(from) {
 		return f.entries("", &sitemap.Sitemap{Index: true, Entries: []sitemap.Entry{{URL: from, Priority: -1}}})
@@ -36,7 +35,7 @@ func (f *seedPublisher) sitemap(from string) error {
 	return nil
 }
 
-// entries feeds what a sitemap lists, which is sitemaps if it is an index.
+// entries adds the entries of a sitemap, which are sitemaps if it is an index.
 func (f *seedPublisher) entries(from string, site *sitemap.Sitemap) error {
 	for i := range site.Entries {
 		e := &site.Entries[i]
@@ -52,7 +51,7 @@ func (f *seedPublisher) entries(from string, site *sitemap.Sitemap) error {
 	return nil
 }
 
-// readSitemap reads a file: XML, plain or in gzip, or a URL on each line.
+// readSitemap reads a file: XML, plain or gzipped, or one URL per line.
 func readSitemap(name string) (*sitemap.Sitemap, error) {
 	in, err := os.Open(name)
 	if err != nil {

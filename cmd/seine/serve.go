@@ -36,7 +36,7 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// serverFlags say where and to whom the server answers.
+// serverFlags configure the server's address and access.
 type serverFlags struct {
 	PathPrefix string   `help:"Path prefix that a reverse proxy adds, such as /seine." placeholder:"PATH"`
 	Host       []string `help:"Additional host name that clients use, such as the name of a proxy. Repeatable." sep:"none" placeholder:"NAME"`
@@ -56,11 +56,11 @@ type serveCmd struct {
 	Replayed     string        `help:"Output directory of replays, with one subdirectory per replay (default: replayed in --state)." placeholder:"DIR"`
 	Out          string        `help:"Output to read records from, and to write the API's crawls to (default: the output of --data or of the cluster's writers)." placeholder:"PLACE"`
 	Browser      render.Config `embed:""`
-	auditDir     string        // "" for State
+	auditDir     string        // "" means State
 	Secrets      string        `help:"Directory with one file for each {secret:NAME} of specs that scrape requests use. The environment variable SEINE_SECRET_NAME takes precedence." placeholder:"DIR"`
 	process.Logging
 
-	flush func(context.Context) // commits the records of the crawl in this process; nil for none
+	flush func(context.Context) // commits the records of the crawl in this process; nil if there is none
 }
 
 // Help is shown below the list of flags.
@@ -91,7 +91,7 @@ func (c *serveCmd) Run() error {
 	if err != nil {
 		return err
 	}
-	end, err := c.serveMetrics(log) // after Open: it says that the server is ready
+	end, err := c.serveMetrics(log) // after Open: it reports that the server is ready
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,8 @@ func (c *serveCmd) Run() error {
 	return s.run(ctx, l)
 }
 
-// source is what is served: a new directory beside a cluster is nearly always a mistake.
+// source describes what is served: a new directory, when a cluster exists, is nearly always a
+// mistake.
 func (c *serveCmd) source() string {
 	if c.Options != (connect.Options{}) {
 		return "the cluster"
@@ -108,7 +109,7 @@ func (c *serveCmd) source() string {
 	return "the crawls in " + c.data() + " (--nats serves a cluster)"
 }
 
-// serveMetrics serves metrics and health, if that is asked for, until stop is called.
+// serveMetrics serves metrics and health checks until stop is called, if --metrics is set.
 func (c *serveCmd) serveMetrics(log *slog.Logger) (stop func(), err error) {
 	if c.Metrics == "" {
 		return func() {}, nil
@@ -126,7 +127,7 @@ func (c *serveCmd) serveMetrics(log *slog.Logger) (stop func(), err error) {
 	return stop, nil
 }
 
-// server is what serves.
+// server holds the parts of the server.
 type server struct {
 	serve.Options
 	cluster  *cluster.Cluster
@@ -135,7 +136,7 @@ type server struct {
 	figures  *figures.Sampler
 	webhooks *webhooks.Service
 	replays  *replays.Service
-	runner   *runner.Runner // nil where others run crawls
+	runner   *runner.Runner // nil if other processes run crawls
 }
 
 // run serves until ctx is done.
@@ -145,7 +146,7 @@ func (s *server) run(ctx context.Context, l net.Listener) error {
 	return s.work(ctx, func(ctx context.Context) error { return serve.Serve(ctx, &s.Options, l) })
 }
 
-// work looks at crawls, and runs those that are begun, for as long as answer takes.
+// work runs the background services, including crawls, while answer runs.
 func (s *server) work(ctx context.Context, answer func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -160,7 +161,7 @@ func (s *server) work(ctx context.Context, answer func(context.Context) error) e
 	return g.Wait()
 }
 
-// tools are those of the Model Context Protocol.
+// tools returns the options of the Model Context Protocol.
 func (s *server) tools() mcp.Options {
 	return mcp.Options{API: s.Calls(), ReadOnly: s.ReadOnly, Log: s.Log}
 }
@@ -172,7 +173,7 @@ func (s *server) close() {
 	_ = s.Audit.Close() // each line was written when it was added
 }
 
-// server sets it up. It runs crawls of a directory itself, if that is wanted.
+// server sets up the server. crawls lets it run crawls of a directory itself.
 func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	o := serve.Options{
 		Listen: c.Listen, PathPrefix: c.PathPrefix, Hosts: c.Host, ReadOnly: c.ReadOnly, TLS: c.TLS, Rate: c.Rate, Log: log,
@@ -221,7 +222,7 @@ func (c *serveCmd) server(log *slog.Logger, crawls bool) (*server, error) {
 	return s, nil
 }
 
-// stateDir is where the server keeps what is its own.
+// stateDir returns the directory of the server's own state.
 func (c *serveCmd) stateDir() string {
 	switch {
 	case c.State != "":
@@ -232,7 +233,7 @@ func (c *serveCmd) stateDir() string {
 	return filepath.Join(c.data(), "serve")
 }
 
-// stateFlag is the flag that says where that is.
+// stateFlag returns the flag that determines the directory.
 func (c *serveCmd) stateFlag() string {
 	if c.State == "" && c.Options == (connect.Options{}) {
 		return "--data"
@@ -240,9 +241,9 @@ func (c *serveCmd) stateFlag() string {
 	return "--state"
 }
 
-// checkPlaces reports that crawls or replays could not write where they are to.
+// checkPlaces returns an error if crawls or replays could not write to their destinations.
 func (c *serveCmd) checkPlaces() error {
-	if c.Out != "" && !writer.IsDatabase(c.Out) && !strings.HasPrefix(c.Out, "s3://") { // those have options, which a crawl checks
+	if c.Out != "" && !writer.IsDatabase(c.Out) && !strings.HasPrefix(c.Out, "s3://") { // the others have options, which a crawl checks
 		out := writer.DefaultConfig().OutputConfig
 		if out.Out = c.Out; out.Validate() != nil {
 			return out.Validate()
@@ -254,5 +255,5 @@ func (c *serveCmd) checkPlaces() error {
 	return nil
 }
 
-// data is the directory of crawls.
+// data returns the directory of crawls.
 func (c *serveCmd) data() string { return cmp.Or(c.Data, connect.DefaultData) }

@@ -10,8 +10,8 @@ import (
 	"seine/internal/run/crawl"
 )
 
-// crawlOptions are those of `seine crawl` in the directory of the server: by the environment, and by what the
-// directory remembers of the output.
+// crawlOptions returns the options of `seine crawl` in the directory of the server, from the
+// environment and from what the directory remembers of the output.
 func (c *serveCmd) crawlOptions(name string) (crawl.Options, error) {
 	var all struct {
 		Crawl crawlCmd `cmd:""`

@@ -19,9 +19,10 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// singleFile makes one file of records. They are kept in a temporary file until all are there: only then the columns are known.
+// singleFile makes one file of records. It keeps them in a temporary file until all have been read,
+// since only then the columns are known.
 type singleFile struct {
-	name  string // of the format
+	name  string // name of the format
 	opts  format.Options
 	kept  *os.File
 	buf   *bufio.Writer
@@ -30,7 +31,8 @@ type singleFile struct {
 	n     int64
 }
 
-// newSingleFile returns a file in a format of records, with these columns of CSV, or all without names.
+// newSingleFile returns a file in a format of records. columns selects the columns of CSV; none
+// selects all.
 func newSingleFile(name string, columns []string, opts format.Options) (*singleFile, error) {
 	if len(columns) > 0 && !strings.HasPrefix(name, "csv") {
 		return nil, usageError{fmt.Errorf("--columns: is for CSV, not for %s (--format csv, or a file named .csv)", name)}
@@ -42,14 +44,14 @@ func newSingleFile(name string, columns []string, opts format.Options) (*singleF
 	if err != nil {
 		return nil, err
 	}
-	_ = os.Remove(kept.Name()) // nothing is left of it then, however the process ends; Windows removes it in close
+	_ = os.Remove(kept.Name()) // so that no process leaves the file behind; Windows removes it in close
 	f := &singleFile{name: name, opts: opts, kept: kept, buf: bufio.NewWriterSize(kept, 64<<10), kinds: make(map[string]bool)}
 	f.opts.CSVOnly = len(columns) > 0
 	f.opts.Columns = func(string, string) ([]format.Column, error) { return selectColumns(f.infer.Columns(), columns) }
 	return f, nil
 }
 
-// selectColumns returns the columns with these names, in their order, or all columns without names.
+// selectColumns returns the named columns in the order of names, or all columns without names.
 func selectColumns(all []format.Column, names []string) ([]format.Column, error) {
 	if len(names) == 0 || len(all) == 0 {
 		return all, nil
@@ -104,19 +106,19 @@ func (f *singleFile) writeTo(w io.Writer) error {
 	return e.Close()
 }
 
-// close removes what was kept.
+// close removes the temporary file.
 func (f *singleFile) close() {
 	_ = f.kept.Close()
 	_ = os.Remove(f.kept.Name())
 }
 
-// store writes the file at a path, which has all of it or what it had before.
+// store atomically writes the file at a path.
 func (f *singleFile) store(path string) error {
 	to, err := os.Create(path + ".part")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(to.Name()) }() // unless it has its name
+	defer func() { _ = os.Remove(to.Name()) }() // unless it was renamed
 	w := bufio.NewWriterSize(to, 64<<10)
 	err = f.writeTo(w)
 	if err == nil {

@@ -40,7 +40,7 @@ func (c *specCheckCmd) Help() string {
 Exit codes: 0 all specs are valid, 2 a spec is invalid or cannot be read.`
 }
 
-// Run checks all files, whatever is wrong with the first.
+// Run checks all files, even after an error in one.
 func (c *specCheckCmd) Run() error {
 	wrong := false
 	for _, name := range c.Files {
@@ -65,15 +65,15 @@ func (c *specCheckCmd) Run() error {
 	return nil
 }
 
-// warnOfIneffective says what of a spec does nothing.
+// warnOfIneffective prints the settings of a spec that have no effect.
 func warnOfIneffective(w io.Writer, s *crawlspec.Spec) {
 	for _, text := range s.Ineffective() {
 		safeprint.Fprintf(w, "  %-9s %s\n", "warning", text)
 	}
 }
 
-// warnOfSecrets says which secrets of a spec, of those that are known here, would be
-// stored where a site prints them.
+// warnOfSecrets prints the secrets of a spec, of those known here, that would be stored if a site
+// prints them.
 func warnOfSecrets(w io.Writer, s *crawlspec.Spec) {
 	for _, name := range s.Secrets() {
 		if v, err := (secrets.Store{}).Get(name); err == nil && !secrets.Maskable(v) {
@@ -82,7 +82,7 @@ func warnOfSecrets(w io.Writer, s *crawlspec.Spec) {
 	}
 }
 
-// readSpec reads the spec in a file, or that on standard input, and copies its text.
+// readSpec reads the spec in a file or on standard input, and copies its text.
 func readSpec(name string, text io.Writer) (*crawlspec.Spec, error) {
 	if name == "-" {
 		return specfile.ReadFrom("<stdin>", io.TeeReader(os.Stdin, text))
@@ -114,7 +114,7 @@ func (specSchemaCmd) Run() error {
 	return err
 }
 
-// tell writes an error, that of a spec with its source lines if a person reads it.
+// tell prints an error; for an invalid spec with its source lines on a terminal.
 func tell(w *os.File, err error) {
 	if broken, ok := errors.AsType[*specfile.Errors](err); ok {
 		tellSpec(w, "seine: ", broken)
@@ -123,7 +123,7 @@ func tell(w *os.File, err error) {
 	safeprint.Fprintf(w, "seine: %v%s\n", err, ofDisk(err))
 }
 
-// ofDisk is what to do about a directory that cannot be written.
+// ofDisk returns a remedy for a directory that cannot be written.
 func ofDisk(err error) string {
 	if _, ok := errors.AsType[*fs.PathError](err); !ok {
 		return ""
@@ -137,8 +137,8 @@ func ofDisk(err error) string {
 	return ""
 }
 
-// tellSpec writes what is wrong with a spec: for a person, or a line for each with
-// something before it.
+// tellSpec prints the errors of a spec: with source lines on a terminal, otherwise one per line
+// with a prefix.
 func tellSpec(w *os.File, before string, broken *specfile.Errors) {
 	if isTerminal(w) {
 		broken.Write(w, colours(w))
@@ -151,6 +151,6 @@ func tellSpec(w *os.File, before string, broken *specfile.Errors) {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// colours reports whether to colour what is written: on a terminal, unless its
-// user wants none (no-color.org).
+// colours reports whether to colour the output: on a terminal, unless the user disables it
+// (no-color.org).
 func colours(f *os.File) bool { return isTerminal(f) && os.Getenv("NO_COLOR") == "" }

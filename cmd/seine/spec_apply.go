@@ -19,7 +19,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// specOfFile is a spec in a file, for a crawl.
+// specOfFile is a spec in a file for a crawl.
 type specOfFile struct {
 	File string `arg:"" help:"Spec (YAML); - reads standard input."`
 	connection
@@ -27,7 +27,7 @@ type specOfFile struct {
 	New bool `help:"Create the crawl if no crawl of this name exists."`
 }
 
-// specChange is the spec that a crawl has, and that of a file.
+// specChange holds the current spec of a crawl, and that of a file.
 type specChange struct {
 	specs *stages.Specs
 	have  crawlspec.Revision
@@ -35,7 +35,7 @@ type specChange struct {
 	text  []byte // of the file
 }
 
-// compare calls do with both.
+// compare calls do with both specs.
 func (c *specOfFile) compare(do func(ctx context.Context, change specChange) error) error {
 	var text bytes.Buffer
 	spec, err := readSpec(c.File, &text)
@@ -96,7 +96,7 @@ func (c *specApplyCmd) Run() error {
 	})
 }
 
-// checkKept refuses a file that would silently remove a setting that a crawl needs.
+// checkKept rejects a file that would silently remove a setting that a crawl needs.
 func (c *specChange) checkKept(file, crawl string) error {
 	if lost := specchange.Unmentioned(&c.have, c.spec, c.text); len(lost) > 0 {
 		return fmt.Errorf("%s lacks keys that crawl %s has: %s: add them to keep them (seine spec get prints all), or KEY: null to remove one", file, crawl, strings.Join(lost, ", "))
@@ -104,7 +104,7 @@ func (c *specChange) checkKept(file, crawl string) error {
 	return nil
 }
 
-// print tells the differences, a line each, and how many there are.
+// print prints the differences, one per line, and returns their number.
 func (c *specChange) print(indent string) int {
 	lines := specchange.Lines(c.have.Spec, c.spec)
 	for _, line := range lines {
@@ -113,7 +113,7 @@ func (c *specChange) print(indent string) int {
 	return len(lines)
 }
 
-// specOf returns the spec that a crawl has, the default at revision 0 if none.
+// specOf returns the spec of a crawl, or the default at revision 0 if it has none.
 func specOf(ctx context.Context, bus *stages.Bus, crawl string) (*stages.Specs, crawlspec.Revision, error) {
 	specs, err := stages.OpenSpecs(ctx, bus)
 	if err != nil {
@@ -228,7 +228,7 @@ func (c *specDiffCmd) Help() string {
 Exit codes: 0 no differences; 1 differences, or a failure, which standard error reports; 2 invalid spec.`
 }
 
-// Run tells the differences.
+// Run prints the differences.
 func (c *specDiffCmd) Run() error {
 	return c.compare(func(_ context.Context, change specChange) error {
 		if change.print("") > 0 {

@@ -11,7 +11,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// writeSummary prints the records of a spec, when pages are visited again, when the crawl is deleted, and where secrets go.
+// writeSummary prints the records of a spec, when pages are visited again, when the crawl is
+// deleted, and where secrets are sent.
 func writeSummary(w io.Writer, s *crawlspec.Spec) {
 	writeRecords(w, s)
 	if s.Schedule != "" {
@@ -30,7 +31,7 @@ func writeSummary(w io.Writer, s *crawlspec.Spec) {
 	writeSecrets(w, s)
 }
 
-// writeRecords prints the kinds of records that a spec makes, with their fields.
+// writeRecords prints the kinds of records of a spec with their fields.
 func writeRecords(w io.Writer, s *crawlspec.Spec) {
 	record := func(kind string, fields []string, otherwise string) {
 		safeprint.Fprintf(w, "  record    %s: %s\n", kind, cmp.Or(strings.Join(fields, ", "), otherwise))
@@ -50,7 +51,7 @@ func writeRecords(w io.Writer, s *crawlspec.Spec) {
 	}
 }
 
-// writeSecrets prints the origins that a spec sends secrets to.
+// writeSecrets prints the origins to which a spec sends secrets.
 func writeSecrets(w io.Writer, s *crawlspec.Spec) {
 	to := func(secrets string, origins ...string) {
 		for i, o := range origins {

@@ -41,7 +41,7 @@ Rates are measured over --every, so the first output takes that long. The column
 seine top shows the same figures in a full-screen view.`
 }
 
-// Run shows how the stages, the streams and the crawls stand.
+// Run shows the status of the stages, the streams and the crawls.
 func (c *statusCmd) Run() error {
 	if err := checkEvery(c.Every); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (c *statusCmd) Run() error {
 			case err == nil:
 				now.ComputeRates(before)
 				if c.stored != "" {
-					now.Warnings, now.Stages = nil, now.Stages[:0] // they have no process
+					now.Warnings, now.Stages = nil, now.Stages[:0] // no process runs
 					now.Alerts = nil                               // nothing checks whether they still hold
 					for i := range now.Crawls {
 						now.Crawls[i].Idle = true
@@ -87,7 +87,7 @@ func (c *statusCmd) Run() error {
 	})
 }
 
-// lost says that there is no connection rather than what could not be done without.
+// lost replaces an error by the loss of the connection, if that is its cause.
 func lost(bus *stages.Bus, err error) error {
 	if !bus.NC.IsConnected() {
 		return errors.New("the connection to NATS is lost")
@@ -95,10 +95,10 @@ func lost(bus *stages.Bus, err error) error {
 	return err
 }
 
-// statusHosts is how many hosts of each kind the JSON has.
+// statusHosts is the number of hosts of each kind in JSON.
 const statusHosts = 10
 
-// checkEvery reports that looks would follow each other too fast.
+// checkEvery returns an error if the interval between updates is too short.
 func checkEvery(every time.Duration) error {
 	if every < 100*time.Millisecond {
 		return usageError{fmt.Errorf("--every %s: must be at least 100ms", every)}
@@ -123,7 +123,7 @@ func (c *statusCmd) show(o *overview.Overview) {
 	printOverview(os.Stdout, o)
 }
 
-// printStages shows the stages, if they run.
+// printStages prints the stages, if any run.
 func printStages(w io.Writer, all []overview.Stage) {
 	if len(all) == 0 {
 		return
@@ -138,7 +138,7 @@ func printStages(w io.Writer, all []overview.Stage) {
 	safeprint.Fprintln(w)
 }
 
-// printOverview writes an overview for a person, in 80 columns.
+// printOverview prints an overview in 80 columns.
 func printOverview(w io.Writer, o *overview.Overview) {
 	printStages(w, o.Stages)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -167,7 +167,7 @@ func printOverview(w io.Writer, o *overview.Overview) {
 	}
 }
 
-// printOutputs says where the writers write.
+// printOutputs prints the outputs of the writers.
 func printOutputs(w io.Writer, all []overview.Output) {
 	if len(all) > 0 {
 		safeprint.Fprintln(w)
@@ -177,7 +177,7 @@ func printOutputs(w io.Writer, all []overview.Output) {
 	}
 }
 
-// printWarnings writes what holds up every crawl.
+// printWarnings prints the problems that block every crawl.
 func printWarnings(w io.Writer, warnings []string) {
 	if len(warnings) == 0 {
 		return
@@ -189,7 +189,7 @@ func printWarnings(w io.Writer, warnings []string) {
 	safeprint.Fprintln(w, "`seine doctor` says what to do")
 }
 
-// printAlerts writes what is wrong now.
+// printAlerts prints the current alerts.
 func printAlerts(w io.Writer, raised []alerts.Alert) {
 	if len(raised) > 0 {
 		safeprint.Fprintln(w)
@@ -248,12 +248,12 @@ func printCrawl(w io.Writer, c *overview.Crawl) {
 	}
 }
 
-// keptUntil says when a crawl that has ended is deleted.
+// keptUntil describes when a crawl that has ended is deleted.
 func keptUntil(at time.Time) string {
 	return fmt.Sprintf("at %s, unless it gets new URLs or another spec before then (keep)", at.Local().Format(time.DateTime))
 }
 
-// printHosts says what hosts with work wait for, and which hold things up.
+// printHosts prints what hosts with work wait for, and which ones are the bottleneck.
 func printHosts(w io.Writer, s *frontierapi.Survey) {
 	about := humanize.ByCount(s.Hosts)
 	if s.Partial {
@@ -273,7 +273,7 @@ func printHosts(w io.Writer, s *frontierapi.Survey) {
 
 func row(w io.Writer, name, text string) { safeprint.Row(w, 9, name, text) }
 
-// in says how long it is until a time, Unix ms.
+// in describes the time until a moment, Unix ms.
 func in(ms int64) string {
 	if d := time.Until(time.UnixMilli(ms)).Round(100 * time.Millisecond); d > 0 {
 		return "for another " + d.String()

@@ -9,8 +9,8 @@ import (
 	"seine/internal/base/safeprint"
 )
 
-// statusLine shows the progress of long work: on a terminal one line that changes, and
-// elsewhere a line now and then.
+// statusLine shows the progress of long operations: on a terminal one line that is updated,
+// elsewhere a new line every 10 s.
 type statusLine struct {
 	w               *os.File
 	quiet, terminal bool
@@ -18,7 +18,7 @@ type statusLine struct {
 
 	mu    sync.Mutex
 	last  time.Time
-	shown bool // a line stands on the terminal
+	shown bool // the terminal shows a line
 	begun bool
 }
 
@@ -30,8 +30,8 @@ func newStatusLine(w *os.File, quiet bool) *statusLine {
 	return l
 }
 
-// update writes what first returns, once, and then what line returns, if it is time
-// for that. It writes no line that is empty.
+// update prints the result of first, once, and then that of line, if it is time. It does not print
+// an empty first.
 func (l *statusLine) update(first, line func() string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +56,7 @@ func (l *statusLine) update(first, line func() string) {
 	safeprint.Fprintln(l.w, line())
 }
 
-// done ends the line on the terminal.
+// done clears the line on the terminal.
 func (l *statusLine) done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -66,7 +66,7 @@ func (l *statusLine) done() {
 	}
 }
 
-// Write passes on a line of the log without spoiling the line of progress.
+// Write writes a line of the log after clearing the progress line.
 func (l *statusLine) Write(b []byte) (int, error) {
 	l.done()
 	return l.w.Write(b)

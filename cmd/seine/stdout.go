@@ -9,7 +9,7 @@ import (
 	"seine/internal/base/safeprint"
 )
 
-// dataOut is the standard output for what programs read: records, JSON, YAML.
+// dataOut returns standard output for machine-readable data: records, JSON, YAML.
 func dataOut() io.Writer { return safeprint.Data(os.Stdout, isTerminal(os.Stdout)) }
 
 // printJSON prints a value as one line of JSON.

@@ -20,7 +20,7 @@ type tokenCmd struct {
 	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a token."`
 }
 
-// tokensFile is where tokens are.
+// tokensFile is the flag for the file of tokens.
 type tokensFile struct {
 	Tokens string `help:"File of tokens, as in seine serve --tokens." default:"./seine-tokens.json" placeholder:"FILE"`
 }
@@ -42,7 +42,7 @@ server accepts the token immediately.
   seine token create pipeline --scope read,write,records --expires 720h`
 }
 
-// Run makes a token.
+// Run creates a token.
 func (c *tokenCreateCmd) Run() error {
 	if c.Expires < 0 {
 		return usageError{errors.New("--expires: must not be negative; 0 is for ever")}

@@ -43,7 +43,7 @@ func (c *topCmd) Run() error {
 	})
 }
 
-// checkScreen reports why there is nothing to draw on.
+// checkScreen returns an error if the terminal is unsuitable.
 func checkScreen() error {
 	const instead = "; seine status --watch prints the same figures"
 	switch {

@@ -17,8 +17,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// checkThere reports that there is no such crawl, and which there are. No name is
-// every crawl.
+// checkThere returns an error that lists the existing crawls if crawl does not exist. "" stands for
+// all crawls.
 func checkThere(ctx context.Context, bus *stages.Bus, crawl string) error {
 	if crawl == "" {
 		return nil
@@ -29,8 +29,8 @@ func checkThere(ctx context.Context, bus *stages.Bus, crawl string) error {
 	return notFound(lookup.Crawl(ctx, bus, crawl), "")
 }
 
-// notFound tells in words of flags that there is no crawl or host of a name. What else can be done about a host
-// is added to that.
+// notFound converts the error for an unknown crawl or host to one that names the flag. forHost is a
+// hint for hosts.
 func notFound(err error, forHost string) error {
 	none, is := lookup.IsNotFound(err)
 	switch {
@@ -42,8 +42,8 @@ func notFound(err error, forHost string) error {
 	return usageError{fmt.Errorf("--crawl %s: no such crawl; %s", none.Name, othersThan(none.Name, none.Others))}
 }
 
-// checkBeside refuses to begin a crawl beside others whose name may be a slip. The first
-// crawl of a place has any name.
+// checkBeside refuses to create a crawl beside others if the name may be a typing error. The first
+// crawl may have any name.
 func (c *connection) checkBeside(ctx context.Context, bus *stages.Bus, crawl string) error {
 	return withNew(c.apart(ctx, bus, func(ctx context.Context, bus *stages.Bus) error {
 		names, err := overview.Names(ctx, bus)
@@ -54,11 +54,10 @@ func (c *connection) checkBeside(ctx context.Context, bus *stages.Bus, crawl str
 	}))
 }
 
-// apart checks which crawls there are over a separate connection: a user who may not list
-// crawls may feed one that is theirs, or give it a spec, all the same, and the server ends a
-// connection that asks for more than it may.
+// apart runs check over a separate connection. A user who may not list crawls may still add seeds
+// or a spec to their crawl, but the server closes a connection that requests more than it may.
 func (c *connection) apart(ctx context.Context, bus *stages.Bus, check func(context.Context, *stages.Bus) error) error {
-	if c.stored != "" { // which one command at a time has open, and may all of
+	if c.stored != "" { // only one command at a time has it open, and may do everything
 		return check(ctx, bus)
 	}
 	err := c.withRunning("spec", check)
@@ -68,7 +67,7 @@ func (c *connection) apart(ctx context.Context, bus *stages.Bus, check func(cont
 	return err
 }
 
-// withNew adds to the refusal of an unknown crawl how to begin it.
+// withNew adds to the error for an unknown crawl how to create it.
 func withNew(err error) error {
 	if _, unknown := errors.AsType[usageError](err); unknown {
 		return usageError{fmt.Errorf("%w (--new begins a crawl of that name)", err)}
@@ -76,8 +75,8 @@ func withNew(err error) error {
 	return err
 }
 
-// checkReplayed refuses the name of a crawl of which the stream to be replayed has nothing, and
-// that is in no list. A replay that has begun continues: its crawl may have been deleted since.
+// checkReplayed rejects a crawl that has no messages in the replayed stream and is not known
+// otherwise. A replay that has begun continues: its crawl may have been deleted since.
 func checkReplayed(ctx context.Context, o *replay.Options) error {
 	if _, err := os.Stat(o.State); err == nil || o.Choice.Crawl == "" {
 		return nil
@@ -93,7 +92,7 @@ func checkReplayed(ctx context.Context, o *replay.Options) error {
 	return usageError{fmt.Errorf("--crawl %s: no such crawl; %s", o.Choice.Crawl, othersThan(o.Choice.Crawl, names))}
 }
 
-// othersThan tells which crawls there are, that with the most similar name first.
+// othersThan lists the existing crawls, the most similar name first.
 func othersThan(crawl string, names []string) string {
 	if len(names) == 0 {
 		return fmt.Sprintf("no crawl exists yet: create one with seine spec apply or seine seed --crawl %s --new URL", crawl)
@@ -101,7 +100,7 @@ func othersThan(crawl string, names []string) string {
 	return listed(crawl, names)
 }
 
-// listed tells which names there are, of which there is at least one, the most similar first.
+// listed lists names, of which there must be at least one, after a suggestion of the most similar.
 func listed(name string, names []string) string {
 	const most = 10
 	meant := ""
@@ -118,8 +117,8 @@ func listed(name string, names []string) string {
 	return meant + "there are " + strings.Join(names, ", ") + more
 }
 
-// checkCommitted refuses the name of a crawl that nothing was committed of in a place: all of
-// nothing would be right, and exported.
+// checkCommitted rejects a crawl without committed files in an output: otherwise a check or an
+// export of nothing would succeed.
 func checkCommitted(crawl, place string, there *output.Expected) error {
 	names := there.Crawls()
 	switch {

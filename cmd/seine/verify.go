@@ -32,7 +32,7 @@ and commit log entries that are unreadable, duplicate, or missing although a man
 Exit codes: 0 no faults, 1 faults, 2 wrong usage.`
 }
 
-// Run checks output.
+// Run verifies an output.
 func (c *verifyCmd) Run() error {
 	if c.Manifest != "" && c.Crawl != "" {
 		return usageError{errors.New("--crawl: a manifest is of one crawl: leave it out")}
@@ -78,7 +78,7 @@ func (c *verifyCmd) Run() error {
 	return nil
 }
 
-// recordDeleted has the output remember --deleted.
+// recordDeleted records the crawls of --deleted in the output.
 func (c *verifyCmd) recordDeleted(o output.Output, removed map[string]int64) {
 	named := slices.DeleteFunc(slices.Clone(c.Deleted), func(crawl string) bool { return removed[crawl] == 0 })
 	if err := o.RecordDeletions(named); err != nil {
@@ -86,14 +86,14 @@ func (c *verifyCmd) recordDeleted(o output.Output, removed map[string]int64) {
 	}
 }
 
-// explainDeleted says what to do about crawls that lack files as after a deletion.
+// explainDeleted prints a remedy for crawls whose files are missing as after a deletion.
 func (c *verifyCmd) explainDeleted(crawls []string) {
 	for _, crawl := range crawls {
 		safeprint.Fprintf(os.Stderr, "seine: if you deleted the output of crawl %[1]s, add --deleted %[1]s once to ignore its missing files\n", crawl)
 	}
 }
 
-// expected returns the output, and what there should be.
+// expected returns the output and its expected files.
 func (c *verifyCmd) expected() (o output.Output, want *output.Expected, err error) {
 	if c.Manifest == "" {
 		if o, err = c.open(c.Out); err != nil {
@@ -117,6 +117,6 @@ func (c *verifyCmd) expected() (o output.Output, want *output.Expected, err erro
 	if want, err = m.Expect(); err != nil {
 		return o, nil, usageError{fmt.Errorf("--manifest %s: %w", c.Manifest, err)}
 	}
-	o, err = c.openOf(m.Writer, c.Out) // whose log may be there or not
+	o, err = c.openOf(m.Writer, c.Out) // its log may be missing
 	return o, want, err
 }

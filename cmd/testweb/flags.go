@@ -9,7 +9,7 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// flags is the command line. Sizes left at 0 take the defaults of testweb.Config.
+// flags is the command line. Sizes left at 0 get the defaults of testweb.Config.
 type flags struct {
 	Addr string `help:"Address to listen on." default:"127.0.0.1:8080"`
 	List bool   `help:"Print the URL of each page of a generated web that a correct crawler finds, and serve nothing."`
@@ -17,7 +17,7 @@ type flags struct {
 
 	Demo bool   `help:"Serve the small demo site." xor:"what"`
 	Dir  string `help:"Serve this folder of files." type:"existingdir" xor:"what"`
-	// The specs in examples/ are for these, one each.
+	// Each spec in examples/ is for one of these.
 	Shape string `help:"Serve a site of this shape: sports, opportunities, news, shop or docs." xor:"what"`
 
 	Site         string        `help:"What the hosts are: tree, or one without an end: calendar, sessions, known-sessions, soft404, repeater, facets." enum:"tree,calendar,sessions,known-sessions,soft404,repeater,facets" default:"tree"`

@@ -9,7 +9,7 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// list prints the URLs of the pages that a correct crawler of the web finds, on the address of the flags.
+// list prints the URLs of the pages that a correct crawler finds, at the address of the flags.
 func list(f flags, out io.Writer) error {
 	if f.Shape != "" || f.Demo || f.Dir != "" {
 		return errors.New("--list is for a generated web: leave --shape, --demo and --dir out")

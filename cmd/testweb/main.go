@@ -1,4 +1,4 @@
-// Command testweb serves a web to crawl by hand: a generated one, the demo site, a site of a shape that
+// Command testweb serves a web to crawl: a generated one, the demo site, a site of a shape that
 // scrapers are written for, or a folder of files.
 package main
 
@@ -28,7 +28,8 @@ func main() {
 	}
 }
 
-// run serves until ctx ends, and prints the start URLs to out. SIGHUP writes the log without ending.
+// run serves until ctx ends, and prints the start URLs to out. SIGHUP writes the log without ending
+// the process.
 func run(ctx context.Context, f flags, out io.Writer) error {
 	if f.List {
 		return list(f, out)

@@ -13,18 +13,18 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// namesShown bounds the start URLs printed for a web of many hosts.
+// namesShown limits the start URLs printed for a web of many hosts.
 const namesShown = 10
 
-// site is what one run serves.
+// site is the web that is served.
 type site struct {
 	handler http.Handler
 	log     *testweb.Log
-	names   []string // of its hosts, the first few; "" is the address itself
-	paths   []string // where to start on each; none is the home page
+	names   []string // the first few host names; "" is the address itself
+	paths   []string // start paths on each host; none means the home page
 }
 
-// choose turns the flags into a handler that records its requests.
+// choose returns the handler that the flags select, which records its requests.
 func choose(f flags) (site, error) {
 	switch {
 	case f.Shape != "":
@@ -48,7 +48,7 @@ func choose(f flags) (site, error) {
 	return s, nil
 }
 
-// starts are the URLs to start from, on the address listened on.
+// starts returns the start URLs at the listening address.
 func (s site) starts(addr string) (urls []string) {
 	for _, name := range s.names {
 		home := startURL(addr, name)
@@ -67,7 +67,7 @@ func recorded(h http.Handler) site {
 	return site{handler: log.Handler(h, nil), log: log, names: []string{""}}
 }
 
-// startURL is the URL of a host's home page on the address listened on.
+// startURL returns the URL of a host's home page at the listening address.
 func startURL(addr, name string) string {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -79,7 +79,7 @@ func startURL(addr, name string) string {
 	return "http://" + net.JoinHostPort(host, port) + "/"
 }
 
-// writeLog writes the requests so far to a file, if one is named.
+// writeLog writes the requests so far to a file, if name is not empty.
 func writeLog(name string, log *testweb.Log) error {
 	if name == "" {
 		return nil

@@ -1,4 +1,4 @@
-// Command writer runs the writer stage. Several share the partitions.
+// Command writer runs the writer stage. Several processes share the partitions.
 package main
 
 import (
