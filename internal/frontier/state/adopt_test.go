@@ -8,9 +8,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// An owner that took more failures for probes of the host than the next one, which
-// reads the results later, has sent an attempt that is none any more by the count of
-// that. The request is in FETCH: it is taken over, and its host not asked beside it.
+// A former owner counted more failures as probes of the host than the next owner, which reads the
+// results later. So it sent an attempt beyond the limit by the next owner's count. The request is
+// in FETCH: the next owner takes it over and sends the host no other request.
 func TestRequestBeyondTheAttemptsOfANewOwnerIsTakenOver(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts, s.PerHost = 1, 1 })
 	w.seed("https://a.test/x")
@@ -31,9 +31,9 @@ func TestRequestBeyondTheAttemptsOfANewOwnerIsTakenOver(t *testing.T) {
 	}
 }
 
-// A request that a new owner finds in FETCH may be with a fetcher, be it of an older round
-// or attempt than what the owner knows, or of a URL that it does not know: it is not taken
-// over, and its host is left alone until it must be over.
+// A request that a new owner finds in FETCH may be with a fetcher, even if its round or attempt is
+// older than the known one, or its URL is unknown. The owner does not take it over, and sends its
+// host nothing until the request must have ended.
 func TestHostOfARequestThatIsNotTakenOverIsLeftAlone(t *testing.T) {
 	for name, change := range map[string]func(*messages.Request){
 		"older round":      func(m *messages.Request) { m.Visit.Round-- },
@@ -78,7 +78,7 @@ func TestHostOfARequestThatIsNotTakenOverIsLeftAlone(t *testing.T) {
 	}
 }
 
-// One whose result is known is over, and its host waits for nothing.
+// A request whose result is known has ended, so its host need not wait.
 func TestHostOfARequestWhoseResultIsKnownIsNotLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.PerHost = 1 })
@@ -93,9 +93,9 @@ func TestHostOfARequestWhoseResultIsKnownIsNotLeftAlone(t *testing.T) {
 	w.wantSent(w.dispatch(10), "https://a.test/y")
 }
 
-// A request that left FETCH without a result is sent again. When the result of the first
-// attempt comes all the same, its visit is over, and a fetcher may be at the second: the
-// host is left alone until that must be over.
+// A request that left FETCH without a result is sent again. When the result of the first attempt
+// arrives after all, its visit ends, but a fetcher may have the second attempt: the host gets no
+// request until that must have ended.
 func TestHostOfAnAttemptThatWasOvertakenIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.PerHost, s.Timeout = 1, crawlspec.Duration(10*time.Second) })
@@ -116,8 +116,8 @@ func TestHostOfAnAttemptThatWasOvertakenIsLeftAlone(t *testing.T) {
 	w.wantSent(w.dispatch(10), "https://a.test/y")
 }
 
-// So it is when the partition has moved with a state that knows of the first attempt alone:
-// the result of the second one ends the visit, and a fetcher may be at the first.
+// The same holds when the partition has moved with a state that knows only the first attempt: the
+// result of the second one ends the visit, and a fetcher may have the first.
 func TestHostOfAnAttemptBeforeTheLastIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.PerHost, s.Timeout = 1, crawlspec.Duration(10*time.Second) })

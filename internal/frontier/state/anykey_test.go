@@ -15,10 +15,10 @@ import (
 	"seine/pkg/messages"
 )
 
-// kinds are all that a key may be of.
+// kinds are all kinds of keys.
 const kinds = "PCcUQTHLRIAVEFGZOBJWNMYKnr"
 
-// strayKeys are what may follow the kind in a key that nothing of this build has written.
+// strayKeys are possible rests of keys, after the kind, that this build has not written.
 var strayKeys = []string{
 	"", "c", "c\x00", "\x00", "\x00\x00", "c\x00x", "c\x00a.test\x00", "a.test\x00c\x00", "a.test\x00c\x00x",
 	"\x00\x00\x00\x00\x00\x00\x00\x05", "\x00\x00\x00\x00\x00\x00\x00\x05c\x00", "\x00\x00\x00\x00\x00\x00\x00\x05" + lineMark,
@@ -27,7 +27,7 @@ var strayKeys = []string{
 
 var strayValues = []string{"", "\xff\x01\x02", "{}", "\x02\x01\x00\x00", "\x03"}
 
-// strayFaults put such keys into a store, and change every value of a kind.
+// strayFaults returns faults that put such keys into a store, or change every value of a kind.
 func strayFaults() map[string]fault {
 	all := make(map[string]fault)
 	for _, kind := range []byte(kinds) {
@@ -64,9 +64,8 @@ func strayFaults() map[string]fault {
 	return all
 }
 
-// Whatever stands under a key of the store, of whatever kind, and whatever key stands
-// there that should not: the partition opens, works, answers questions, and does so
-// again when it is opened once more.
+// Whatever value or stray key of any kind the store contains, the partition opens, works and
+// answers questions, also when it is opened again.
 func TestNoKeyAndNoValueOfTheStoreEndsAPartition(t *testing.T) {
 	all := strayFaults()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
@@ -88,7 +87,7 @@ func TestNoKeyAndNoValueOfTheStoreEndsAPartition(t *testing.T) {
 	}
 }
 
-// fillStore brings something of every kind that work leaves into the store.
+// fillStore fills the store with records of every kind.
 func fillStore(w *partitionFixture) {
 	w.seed("https://a.test/0", "https://a.test/1", "https://b.test/0", "https://www.a.test/0")
 	w.link(1, "https://c.test/", "https://a.test/2?a=1&b=2", "https://a.test/2?b=2&a=1")
@@ -121,7 +120,7 @@ func fillStore(w *partitionFixture) {
 	w.dispatch(10)
 }
 
-// workOn takes turns, answers what is sent, and what people ask.
+// workOn runs some turns, and answers requests and questions.
 func (w *partitionFixture) workOn() {
 	w.t.Helper()
 	w.part.replaying = true

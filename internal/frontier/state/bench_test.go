@@ -12,18 +12,17 @@ import (
 	"seine/pkg/messages"
 )
 
-// BenchmarkCandidates applies pages of 50 links, four in five of them to the
-// page's own host and half of them known, to one of 16 partitions of a crawl
-// over 100,000 hosts. An operation is one candidate. bench/frontier measures the
-// same through JetStream.
+// BenchmarkCandidates applies pages of 50 links, four in five of them to the page's own host and
+// half of them known, to one of 16 partitions of a crawl over 100,000 hosts. An operation is one
+// candidate. bench/frontier measures the same through JetStream.
 func BenchmarkCandidates(b *testing.B) {
 	spec := crawlspec.Default()
 	spec.Scope = crawlspec.ScopeAny
 	benchCandidates(b, &spec, true)
 }
 
-// BenchmarkExcluded is BenchmarkCandidates where every URL is new and excluded: of one host by the patterns, of the others
-// by the scope.
+// BenchmarkExcluded is BenchmarkCandidates with only new and excluded URLs: those of one host by
+// the patterns, the others by the scope.
 func BenchmarkExcluded(b *testing.B) {
 	spec := crawlspec.Default()
 	spec.Include = []string{"re:/never/[0-9]+$"}

@@ -9,8 +9,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A page in whose place a challenge came is asked for again, later, as often as another;
-// its host is slowed, and asked as before when it answers again.
+// A page that was replaced by a challenge is retried later, as often as other pages. Its host is
+// slowed down, and gets its usual pace when it answers again.
 func TestBlockedPageIsTriedAgainLater(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 2 })
 	w.seed("https://a.test/1", "https://a.test/2")

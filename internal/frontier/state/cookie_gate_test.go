@@ -9,8 +9,8 @@ import (
 
 func keepCookies(s *crawlspec.Spec) { s.Cookies = new(true) }
 
-// redirects answers the request under way for a URL with a redirect: the target
-// comes before the result, or after it.
+// redirects answers the request in flight for a URL with a redirect: the target comes before the
+// result, or after it.
 func (w *partitionFixture) redirects(from, to string, count int, resultFirst bool) {
 	w.t.Helper()
 	if resultFirst {
@@ -29,8 +29,8 @@ func (w *partitionFixture) follows(url string) bool {
 	return m.Follow
 }
 
-// A URL whose redirects lead back to it is visited once more where cookies are kept,
-// with a request that follows them, and not a third time.
+// Where cookies are kept, a URL whose redirects lead back to it is visited once more, with a
+// request that follows them, but not a third time.
 func TestCookieGateIsVisitedAgain(t *testing.T) {
 	const page, set, ask = "https://a.test/page", "https://a.test/set", "https://a.test/ask"
 	for _, restart := range []bool{false, true} {
@@ -55,15 +55,15 @@ func TestCookieGateIsVisitedAgain(t *testing.T) {
 		if !w.follows(page) {
 			t.Error("the second request does not follow redirects")
 		}
-		w.redirects(page, set, 1, false) // the fetcher could not
+		w.redirects(page, set, 1, false) // the fetcher could not follow them
 		w.wantState(page, Done, "")
-		w.redirects(set, page, 2, true) // whatever comes late
+		w.redirects(set, page, 2, true) // late messages
 		w.wantSent(w.dispatch(10))
 		w.wantState(page, Done, "")
 	}
 }
 
-// The circle may be seen before the result of its first redirect is.
+// The circle may be detected before the result of its first redirect arrives.
 func TestCookieGateIsSeenBeforeItsResult(t *testing.T) {
 	const page, set = "https://a.test/page", "https://a.test/set"
 	w := newPartitionFixture(t, keepCookies)
@@ -90,7 +90,7 @@ func (w *partitionFixture) feedRedirect(from, to string, count int) {
 	w.must(w.part.Commit(w.at()))
 }
 
-// What is no circle, or no gate, is not visited again.
+// Redirects without a circle, or without a gate, cause no further visit.
 func TestOtherRedirectsToKnownURLs(t *testing.T) {
 	const page, set = "https://a.test/page", "https://a.test/set"
 	for name, c := range map[string]struct {
@@ -120,8 +120,8 @@ func TestOtherRedirectsToKnownURLs(t *testing.T) {
 	}
 }
 
-// The redirect that closes the circle may be nearer to a seed, or more urgent, than what
-// led to the URL before.
+// The redirect that closes the circle may be nearer to a seed, or more urgent, than the previous
+// path to the URL.
 func TestCookieGateTakesOverWhatIsMoreUrgent(t *testing.T) {
 	const page, set = "https://a.test/page", "https://a.test/set"
 	w := newPartitionFixture(t, keepCookies)

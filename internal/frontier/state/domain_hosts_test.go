@@ -14,8 +14,8 @@ import (
 func byDomain(s *crawlspec.Spec) { s.GroupBy = crawlspec.GroupByDomain }
 func byHost(s *crawlspec.Spec)   { s.GroupBy = crawlspec.GroupByHost }
 
-// Whatever a crawl groups by from now on, what is queued goes on, what changes is
-// changed, and no pace is forgotten.
+// Whatever a crawl groups by from now on, queued URLs continue, changes apply, and no pace is
+// forgotten.
 func TestGroupingChangesWhileTheCrawlRuns(t *testing.T) {
 	for name, groups := range map[string][2]func(*crawlspec.Spec){"to domain": {byHost, byDomain}, "to host": {byDomain, byHost}} {
 		t.Run(name, func(t *testing.T) {
@@ -30,7 +30,7 @@ func TestGroupingChangesWhileTheCrawlRuns(t *testing.T) {
 			w.tend()
 			w.wantState("https://x.a.test/blog/1", Excluded, frontierapi.ReasonExclude)
 			if name == "to domain" {
-				w.wantSent(w.dispatch(10)) // a request to its domain is under way
+				w.wantSent(w.dispatch(10)) // a request to its domain is in flight
 				w.result("https://www.a.test/1", nil)
 				w.pass(time.Second - 1)
 				w.wantSent(w.dispatch(10))
@@ -56,8 +56,8 @@ func TestGroupingChangesWhileTheCrawlRuns(t *testing.T) {
 	}
 }
 
-// Of two crawls, one groups by domain and one by host: the host is asked by both
-// together no more often than each may.
+// One crawl groups by domain and another by host: together they send the host requests no more
+// often than each may.
 func TestPaceOfADomainCountsRequestsMadeByHost(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Delay = second })
 	w.seed("https://www.a.test/1", "https://x.a.test/1")
@@ -150,7 +150,7 @@ func TestHostsOfADomainTakeTurns(t *testing.T) {
 	}
 }
 
-// A host outside its hours, or one that is down, holds up no other of its domain.
+// A host that is outside its hours, or down, does not block other hosts of its domain.
 func TestHostThatIsDownHoldsUpNoOtherOfItsDomain(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
 		s.Delay, s.GroupBy, s.MaxAttempts = second, crawlspec.GroupByDomain, 100

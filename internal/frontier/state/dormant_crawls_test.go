@@ -14,7 +14,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// finished gives the crawl two URLs that were visited.
+// finished gives the crawl two visited URLs.
 func (w *partitionFixture) finished() {
 	w.t.Helper()
 	w.seed("https://a.test/1", "https://a.test/2")
@@ -28,8 +28,8 @@ func (w *partitionFixture) finished() {
 	}
 }
 
-// A crawl that has ended takes no memory but an entry, at once after a start, and as
-// soon as nothing has happened for a while; fed again it knows what it knew.
+// An ended crawl takes no memory except an entry, immediately after a start, and as soon as it has
+// been idle for a while. When it gets seeds again, it has its former state.
 func TestEndedCrawlTakesNoMemory(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.finished()
@@ -59,7 +59,7 @@ func TestEndedCrawlTakesNoMemory(t *testing.T) {
 	w.wantSent(w.dispatch(10), "https://a.test/3")
 }
 
-// A look at the hosts wakes no crawl that rests: each would load its filter.
+// Reading the hosts activates no dormant crawl: each would load its filter.
 func TestSurveyOfHostsWakesNoCrawlAtRest(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.finished()
@@ -73,8 +73,8 @@ func TestSurveyOfHostsWakesNoCrawlAtRest(t *testing.T) {
 	}
 }
 
-// A crawl at rest is judged again when its spec changes, whether its partition is
-// owned meanwhile or not, and forgotten when it is deleted.
+// A dormant crawl is re-evaluated when its spec changes, whether its partition has an owner
+// meanwhile or not, and removed when it is deleted.
 func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 	for _, away := range []bool{false, true} {
 		w := newPartitionFixture(t, nil)
@@ -92,7 +92,7 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 				w.kill()
 				do()
 				w.open()
-				w.part.crawls.specsGen = 0 // as of a new process
+				w.part.crawls.specsGen = 0 // as in a new process
 			} else {
 				do()
 			}
@@ -116,8 +116,8 @@ func TestCrawlAtRestHearsOfItsSpecAndItsDeletion(t *testing.T) {
 	}
 }
 
-// Crawls that have ended are judged by another build, by another spec, or removed, a
-// few at a time, whatever is asked about them meanwhile.
+// Ended crawls are re-evaluated by another build or spec, or removed, a few at a time, whatever is
+// asked about them meanwhile.
 func TestManyStaleCrawlsAreAwakeAFewAtATime(t *testing.T) {
 	const many = 4 * maxStale
 	changes := map[string]func(w *partitionFixture){
@@ -157,7 +157,7 @@ func TestManyStaleCrawlsAreAwakeAFewAtATime(t *testing.T) {
 	}
 }
 
-// atRest is how many crawls the store has that are not in memory.
+// atRest returns how many crawls in the store are not in memory.
 func (w *partitionFixture) atRest() int {
 	w.t.Helper()
 	names, err := w.part.crawls.names()
@@ -165,7 +165,7 @@ func (w *partitionFixture) atRest() int {
 	return len(names) - len(w.part.crawls.active)
 }
 
-// askAll asks about all crawls what people ask.
+// askAll asks all kinds of questions about all crawls.
 func (w *partitionFixture) askAll(many int) {
 	w.t.Helper()
 	p := w.part
@@ -180,7 +180,7 @@ func (w *partitionFixture) askAll(many int) {
 	}
 }
 
-// judgedOtherwise stores the state of all crawls as another build has it.
+// judgedOtherwise stores the state of all crawls as if another build had evaluated it.
 func (w *partitionFixture) judgedOtherwise() {
 	w.t.Helper()
 	damage(func(b *pebble.Batch, key, value []byte) {
@@ -201,7 +201,7 @@ func (w *partitionFixture) judgedOtherwise() {
 	}, kindTime)(w)
 }
 
-// staleStates is how many crawls are judged by another build or spec, as stored.
+// staleStates returns how many stored crawls were evaluated by another build or spec.
 func (w *partitionFixture) staleStates() (n int) {
 	w.t.Helper()
 	w.must(w.store.scan(table.Prefix(0, kindCounters), nil, func(_, value []byte) (bool, error) {
@@ -215,7 +215,7 @@ func (w *partitionFixture) staleStates() (n int) {
 	return n
 }
 
-// What is fed to a crawl that is awake only to be judged lets it go on.
+// A crawl that is active only for re-evaluation continues when it gets URLs.
 func TestStaleCrawlThatIsFedGoesOn(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.finished()

@@ -17,7 +17,7 @@ func (w *partitionFixture) wantCanAsk(crawl string, want bool, when string) {
 	}
 }
 
-// Whether a crawl could go on now: not while all its hosts wait for their time.
+// A crawl cannot continue now while all its hosts wait.
 func TestWhetherAHostCouldBeAskedNow(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Delay, s.PerHost = crawlspec.Duration(time.Minute), 1 })
 	w.wantCanAsk("c", false, "without a URL")

@@ -8,8 +8,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Files that are no pages are not asked for, and are no failures. Seeds are asked for, and
-// so are files whose type the crawl wants, as soon as it says so.
+// Files that are not pages are not fetched, and do not count as failures. Seeds are fetched, and so
+// are files whose type the crawl wants, as soon as its spec says so.
 func TestFilesThatAreNoPagesAreExcludedByExtension(t *testing.T) {
 	const image, film, seed = "https://a.test/1.jpg", "https://a.test/2.mp4?q=1", "https://a.test/3.png"
 	w := newPartitionFixture(t, nil)
@@ -27,7 +27,8 @@ func TestFilesThatAreNoPagesAreExcludedByExtension(t *testing.T) {
 	w.wantSent(w.dispatch(10), film)
 }
 
-// A sitemap that an index or robots.txt names is asked for whatever its extension: many are compressed files.
+// A sitemap that an index or robots.txt names is fetched whatever its extension: many are
+// compressed files.
 func TestSitemapsAreNotExcludedByExtension(t *testing.T) {
 	const sitemap, file = "https://a.test/sitemap.xml.gz", "https://a.test/other.xml.gz"
 	w := newPartitionFixture(t, nil)
@@ -37,8 +38,8 @@ func TestSitemapsAreNotExcludedByExtension(t *testing.T) {
 	w.wantState(file, Excluded, frontierapi.ReasonExtension)
 }
 
-// What turns out to be of a type that is not kept is no failure either, and the spec's
-// other changes do not ask for it again. A recrawl rule does: its type may have been a mistake.
+// A URL whose type turns out to be unwanted is not a failure either, and other changes of the spec
+// do not refetch it. A recrawl rule does: its type may have been a mistake.
 func TestURLOfATypeThatIsNotKeptIsExcludedAfterOneRequest(t *testing.T) {
 	const url = "https://a.test/picture"
 	w := newPartitionFixture(t, nil)

@@ -13,8 +13,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Each request that did not end well is told with its URL, why, and what comes next; others
-// are not.
+// Each failed request is logged with its URL, the reason and the next step; other requests are not.
 func TestFailedRequestsAreToldWithWhatComesNext(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 2 })
 	var said bytes.Buffer
@@ -71,7 +70,7 @@ func TestFailedRequestsAreToldWithWhatComesNext(t *testing.T) {
 	}
 }
 
-// Logins that failed are counted, however the request ended.
+// Failed logins are counted, whatever the result of the request.
 func TestFailedLoginsAreCounted(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
 	for i, c := range []struct {

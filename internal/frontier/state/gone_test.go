@@ -8,8 +8,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A request says that its page has records, until a record has reported that the page is gone. A page
-// that comes back comes whole: its records are to be made anew.
+// A request says that its page has records, until a record has reported the page as gone. A page
+// that returns is fetched completely, as its records must be made again.
 func TestRequestIsRecordedUntilThePageIsReportedGone(t *testing.T) {
 	t.Parallel()
 	const u, digest = "https://a.test/", "0011223344556677"
@@ -25,10 +25,10 @@ func TestRequestIsRecordedUntilThePageIsReportedGone(t *testing.T) {
 		recorded, validate bool // as the request says
 	}{
 		{messages.OK, 0, false, false},
-		{messages.OK, 2, false, true}, // what was made of it is nothing so far
+		{messages.OK, 2, false, true}, // it has no records so far
 		{messages.ServerError, 0, true, true},
 		{messages.NotModified, 0, true, true},
-		{messages.OK, 0, true, true}, // nobody tells that its records are not valid any more
+		{messages.OK, 0, true, true}, // nothing has reported that its records are no longer valid
 		{messages.Gone, 0, true, true},
 		{messages.Gone, 0, false, false},
 		{messages.ServerError, 0, false, false},
@@ -61,7 +61,8 @@ func TestRequestIsRecordedUntilThePageIsReportedGone(t *testing.T) {
 	}
 }
 
-// A fetcher that reports no gone page leaves its records noted: by another spec, the next visit may report it.
+// If a fetcher reports no gone page, the page's records stay noted: under another spec, the next
+// visit may report it.
 func TestPageThatIsGoneStaysRecordedUntilThatIsReported(t *testing.T) {
 	t.Parallel()
 	const u = "https://a.test/"

@@ -17,9 +17,9 @@ func TestTryClaim_SeveralClaimants_OneAtATimeIsGranted(t *testing.T) {
 	}{
 		{"a", 0, true},
 		{"b", time.Second, false},
-		{"a", 2 * time.Second, true}, // asks again
+		{"a", 2 * time.Second, true}, // repeats its claim
 		{"b", ttl, false},
-		{"b", ttl + 2*time.Second, true}, // the other has had its time
+		{"b", ttl + 2*time.Second, true}, // the other claim has expired
 		{"a", ttl + 3*time.Second, false},
 	} {
 		got := r.tryClaim(c.claimant, int64(c.after), ttl)

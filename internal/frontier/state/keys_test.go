@@ -6,7 +6,7 @@ import (
 	"seine/internal/frontier/table"
 )
 
-// Keys as the store of a partition has them, for tests that look at it or damage it.
+// Keys in the store of a partition, for tests that read or damage it.
 
 func (p *Partition) urlKey(id urlID) []byte      { return urlTable.At(p.partition, id) }
 func (p *Partition) hostKey(name string) []byte  { return hostTable.At(p.partition, name) }

@@ -11,7 +11,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// known asks for all parts, and returns the states of the URLs. Each is told once.
+// known reads all pages of the answer, and returns the states of the URLs. Each URL must occur
+// once.
 func (w *partitionFixture) known(q frontierapi.Query, between func()) map[string]string {
 	w.t.Helper()
 	all := make(map[string]string)
@@ -34,7 +35,8 @@ func (w *partitionFixture) known(q frontierapi.Query, between func()) map[string
 	}
 }
 
-// The URLs of one host are told, whatever else the crawl and others know, and whatever happens between two parts.
+// Exactly the URLs of one host are returned, whatever else the crawl and others know, and whatever
+// happens between two pages.
 func TestKnownURLsAreThoseOfOneHost(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Exclude = []string{"*/private/*"} })
 	want := map[string]string{"https://a.test/private/x": "excluded", "https://a.test/0": "parsing"}
@@ -71,7 +73,8 @@ func TestKnownURLsAreThoseOfOneHost(t *testing.T) {
 	}
 }
 
-// An answer fits in a message, however long the URLs are and whatever has to be escaped in them.
+// An answer fits into a message, however long the URLs are and however much must be escaped in
+// them.
 func TestKnownURLsOfOneAnswerAreBounded(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	long := strings.Repeat("&", 1900)

@@ -10,9 +10,9 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// A page of which a condition makes no record is done, whichever message comes last. It is
-// counted by the sort of the condition, with an example, and its explanation says why: until it
-// is visited again and has a record.
+// A page without a record because of a condition is done, whichever message comes last. It is
+// counted by the type of the condition, with an example, and its explanation gives the reason,
+// until it is visited again and has a record.
 func TestPageThatIsLeftOutIsDoneAndCounted(t *testing.T) {
 	const url, why = "https://a.test/", "language: page.when: the page is in de, not en"
 	for _, parsedFirst := range []bool{true, false} {

@@ -14,7 +14,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// ended makes some crawls that have ended, and let go of.
+// ended makes some crawls that have ended and are unloaded.
 func (w *partitionFixture) ended(many int) {
 	w.t.Helper()
 	for i := range many {
@@ -32,8 +32,8 @@ func (w *partitionFixture) ended(many int) {
 	}
 }
 
-// A start does nothing for crawls that have ended: their states are not even read, so
-// nobody notices that they cannot be.
+// A start does nothing for ended crawls. It does not even read their states, so it does not notice
+// unreadable ones.
 func TestStartDoesNotLookAtCrawlsThatHaveEnded(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.ended(20)
@@ -45,7 +45,7 @@ func TestStartDoesNotLookAtCrawlsThatHaveEnded(t *testing.T) {
 		}
 	}, kindCounters)(w)
 	w.restart()
-	w.part.crawls.specsGen = 0 // as of a new process
+	w.part.crawls.specsGen = 0 // as in a new process
 	w.tend()
 	if len(w.part.loggedRepairs) > 0 || len(w.part.crawls.active) != 1 {
 		t.Errorf("told of %v, %d crawls are awake", w.part.loggedRepairs, len(w.part.crawls.active))
@@ -56,8 +56,8 @@ func TestStartDoesNotLookAtCrawlsThatHaveEnded(t *testing.T) {
 	}
 }
 
-// A state that another build has judged is read whole. Nothing that goes on is forgotten, and the list is
-// right from then on.
+// A state that another build has evaluated is read completely. No crawl that continues is
+// forgotten, and the list is correct from then on.
 func TestStateOfAnotherBuildIsReadWhole(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.ended(3)
@@ -75,7 +75,7 @@ func TestStateOfAnotherBuildIsReadWhole(t *testing.T) {
 		w.must(err)
 		w.must(b.Set(key, text, nil))
 	}, kindTime)(w)
-	w.must(w.store.db.Set(w.part.awakeKey("ended1"), nil, pebble.Sync)) // of before
+	w.must(w.store.db.Set(w.part.awakeKey("ended1"), nil, pebble.Sync)) // an old entry
 	for range 2 {
 		w.restart()
 		if c := w.part.crawls.active["c"]; c == nil || c.Queued != 1 || len(w.part.crawls.active) != 1 {
@@ -92,8 +92,8 @@ func TestStateOfAnotherBuildIsReadWhole(t *testing.T) {
 	w.wantSent(w.dispatch(10), "https://b.test/")
 }
 
-// A spec that was stored while nobody had the partition is looked at by the next owner,
-// even if that dies before it has judged the crawl.
+// The next owner checks a spec that was stored while the partition had no owner, even if an owner
+// in between died before it had re-evaluated the crawl.
 func TestCrawlsAreStaleUntilTheyAreJudged(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	const many = 3 * maxStale
@@ -102,7 +102,7 @@ func TestCrawlsAreStaleUntilTheyAreJudged(t *testing.T) {
 	w.change(func(s *crawlspec.Spec) { s.MaxDepth = new(1) })
 	for range 3 {
 		w.open()
-		w.part.crawls.specsGen = 0 // as of a new process
+		w.part.crawls.specsGen = 0 // as in a new process
 		w.must(w.part.RunTimers(w.at()))
 		w.must(w.part.Commit(w.at()))
 		w.kill()
@@ -117,8 +117,8 @@ func TestCrawlsAreStaleUntilTheyAreJudged(t *testing.T) {
 	}
 }
 
-// What has become known is asked for once: a start looks at no crawl whose spec it has
-// judged before, though each comes anew.
+// Changes are requested only once: a start checks no crawl whose spec was evaluated before, though
+// all specs arrive again.
 func TestStartLooksAtNoSpecTwice(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.ended(5)
@@ -138,7 +138,7 @@ func TestStartLooksAtNoSpecTwice(t *testing.T) {
 	}
 }
 
-// The few hashes of a small crawl are known exactly, and take little.
+// The filter of a small crawl is exact and small.
 func TestFilterOfASmallCrawlIsSmall(t *testing.T) {
 	s := newSeen()
 	before := FilterBytes()
@@ -153,7 +153,7 @@ func TestFilterOfASmallCrawlIsSmall(t *testing.T) {
 	}
 }
 
-// Filters that are joined know what both knew, whatever their sizes are, and go on.
+// Joined filters know the contents of both, whatever their sizes are, and continue.
 func TestJoinedFiltersKnowWhatBothKnew(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
@@ -198,8 +198,7 @@ func TestJoinedFiltersKnowWhatBothKnew(t *testing.T) {
 	}
 }
 
-// Told are the crawls in which something is to happen, and no others: neither those that
-// have ended nor those that were let go of.
+// Crawls that have not ended are reported, and no others: neither ended nor unloaded ones.
 func TestCrawlsThatGoOnAreTold(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.ended(3)

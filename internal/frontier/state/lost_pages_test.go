@@ -9,7 +9,8 @@ import (
 
 const lostURL = "https://a.test/x"
 
-// losePage has the page of a URL fetched that is under way, and then fetched again because it was lost. It returns both requests.
+// losePage answers the request in flight for a URL, loses its page and has it fetched again. It
+// returns both requests.
 func (w *partitionFixture) losePage(url string) (first, second *messages.Request) {
 	w.t.Helper()
 	first = w.requestFor(url)
@@ -27,7 +28,7 @@ func (w *partitionFixture) requestFor(url string) *messages.Request {
 	return wire
 }
 
-// findLost takes the pages of all visits that are parsed for lost.
+// findLost treats the pages of all visits in Parsing as lost.
 func (w *partitionFixture) findLost() {
 	w.t.Helper()
 	w.pass(time.Second)
@@ -38,8 +39,8 @@ func (w *partitionFixture) findLost() {
 	w.tend()
 }
 
-// A page that is lost is fetched by another visit: a repeat of the first result does not count for it, before its request is
-// sent and after.
+// A lost page is fetched by another visit: a repeat of the first result does not count for it,
+// neither before its request is sent nor after.
 func TestRepeatedResultOfALostPage_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newPartitionFixture(t, nil)
@@ -64,8 +65,8 @@ func TestRepeatedResultOfALostPage_ChangesNothing(t *testing.T) {
 	}
 }
 
-// An owner whose state knows nothing of a lost page takes over the request for it, and its result: it sends no request with
-// the identity of that one, and none under a condition.
+// An owner whose state does not know about a lost page takes over the request for it, and its
+// result. It sends no request with the same identity, and no conditional one.
 func TestRequestForALostPage_IsTakenOver(t *testing.T) {
 	for name, found := range map[string]func(*partitionFixture, *messages.Request){
 		"in FETCH": func(w *partitionFixture, req *messages.Request) {

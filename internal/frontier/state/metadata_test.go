@@ -25,13 +25,13 @@ func (w *partitionFixture) take(m *messages.Candidates) {
 	w.must(w.part.Commit(w.at()))
 }
 
-// seedWith feeds a URL with metadata.
+// seedWith submits a URL with metadata.
 func (w *partitionFixture) seedWith(url string, m messages.Metadata, inherit bool) {
 	w.t.Helper()
 	w.take(&messages.Candidates{Source: messages.SourceSeed, URLs: []messages.Candidate{{URL: url, Metadata: m, Inherit: inherit}}})
 }
 
-// found brings a URL in from a page with metadata.
+// found adds a URL that was found on a page with metadata.
 func (w *partitionFixture) found(source messages.Source, depth int, url string, m messages.Metadata, inherit bool) {
 	w.t.Helper()
 	w.take(&messages.Candidates{
@@ -39,7 +39,7 @@ func (w *partitionFixture) found(source messages.Source, depth int, url string, 
 	})
 }
 
-// wantMetadata holds what the request for a URL has, which is under way.
+// wantMetadata checks the metadata of the request in flight for a URL.
 func (w *partitionFixture) wantMetadata(url string, want messages.Metadata, inherit bool) {
 	w.t.Helper()
 	req := w.part.urls.inFlight[urlID{"c", messages.HashURL(url)}]
@@ -56,7 +56,6 @@ func (w *partitionFixture) wantMetadata(url string, want messages.Metadata, inhe
 	}
 }
 
-// countKeys counts the keys of a kind.
 // labelled counts the URLs that have metadata.
 func (w *partitionFixture) labelled() (n int) {
 	w.must(w.store.scan(table.Prefix(0, kindURL), nil, func(_, value []byte) (bool, error) {
@@ -76,7 +75,7 @@ func (w *partitionFixture) countKeys(kind byte) (n int) {
 
 var customer17, customer18 = messages.Metadata{"customer": "17"}, messages.Metadata{"customer": "18"}
 
-// A seed has its metadata in each attempt and each visit, after a restart too.
+// Every request for a seed has its metadata, in each attempt and each visit, even after a restart.
 func TestMetadataOfASeedIsInItsRequests(t *testing.T) {
 	const url = "https://a.test/"
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
@@ -100,8 +99,8 @@ func TestMetadataOfASeedIsInItsRequests(t *testing.T) {
 	w.wantMetadata(url, customer17, false)
 }
 
-// Who feeds a seed again replaces its metadata, leaves it, or takes it away. A spec says all
-// of those that it lists.
+// Submitting a seed again replaces its metadata, keeps it, or removes it. A spec determines the
+// metadata of all seeds that it lists.
 func TestMetadataIsReplaced(t *testing.T) {
 	const url = "https://a.test/"
 	for name, tt := range map[string]struct {
@@ -139,12 +138,12 @@ func TestMetadataIsReplaced(t *testing.T) {
 	}
 }
 
-// Where a seed redirects to has its metadata, whether that was known or not; the last
-// redirect to it counts.
+// The target of a seed's redirect gets its metadata, whether it was known or not; the last redirect
+// to it counts.
 func TestMetadataGoesWithRedirects(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.link(0, "https://a.test/known")
-	for range 2 { // the second time it is remembered as known lately
+	for range 2 { // the second time it is in the recent links
 		w.link(3, "https://a.test/deep")
 	}
 	w.found(messages.SourceRedirect, 0, "https://a.test/known", customer17, false)
@@ -158,8 +157,8 @@ func TestMetadataGoesWithRedirects(t *testing.T) {
 	w.wantMetadata("https://a.test/deep", customer18, true)
 }
 
-// What is found on a page inherits only where that is asked for, and has what it was found
-// with first. Ten thousand that inherit the same have that stored once.
+// URLs found on a page inherit only where that is requested, and keep the metadata that they were
+// found with first. Ten thousand URLs with the same inherited metadata store it once.
 func TestMetadataIsInherited(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.seed("https://a.test/")
@@ -189,7 +188,7 @@ func TestMetadataIsInherited(t *testing.T) {
 	w.wantMetadata("https://a.test/many7", customer17, true)
 }
 
-// A crawl whose seeds have no metadata stores what it stored before there was any.
+// A crawl whose seeds have no metadata stores none.
 func TestNoMetadataCostsNothing(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.seed("https://a.test/", "https://b.test/")
@@ -201,7 +200,7 @@ func TestNoMetadataCostsNothing(t *testing.T) {
 	}
 }
 
-// A crawl that begins anew under a deleted name has nothing of its metadata.
+// A new crawl under a deleted name has none of its metadata.
 func TestMetadataIsDeletedWithItsCrawl(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.seedWith("https://a.test/", customer17, true)
@@ -218,7 +217,7 @@ func TestMetadataIsDeletedWithItsCrawl(t *testing.T) {
 	w.wantMetadata("https://a.test/1", nil, false)
 }
 
-// What cannot be read is set aside, and holds up no request.
+// Unreadable metadata is quarantined, and blocks no request.
 func TestMetadataThatCannotBeReadIsSetAside(t *testing.T) {
 	const seed, link = "https://a.test/", "https://a.test/1"
 	for name, spoil := range map[string]fault{

@@ -17,8 +17,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// model is what can be known from the inputs and outputs alone, and what must hold
-// of it.
+// model holds what follows from the inputs and outputs alone, and checks the invariants.
 type model struct {
 	*simEnv
 	known map[urlID]*page
@@ -27,28 +26,29 @@ type model struct {
 	ended map[visitOf]messages.Class // visits whose last result was applied
 	asked map[attemptOf]bool         // requests that were in FETCH
 	pages map[string]int64           // by crawl
-	// overtook are those of pages whose result came after another one of its attempt, or when another attempt was under way.
+	// overtook counts pages whose result came after another one of the attempt, or while another
+	// attempt was in flight.
 	overtook map[string]int64
-	hosts    map[string]*hostOracle // by name, domains with "*." before it
+	hosts    map[string]*hostOracle // by name, domains prefixed with "*."
 	runs     modelRuns
 	figures  figures
 	plans    plans
 	labels   map[urlID]label
 	steps    int
-	// lost are the rounds of visits whose pages are lost, until others fetch these
+	// lost has the rounds of visits whose pages are lost, until other visits fetch these.
 	lost map[urlID]uint64
-	late map[urlID]uint64 // the same, of pages that another parser had all the same: perhaps after they were taken for lost
+	late map[urlID]uint64 // the same for pages that another parser received after all, perhaps after they were treated as lost
 }
 
 // page is a URL of a crawl.
 type page struct {
 	url      string
 	seed     bool
-	depth    int // the least
+	depth    int // minimum depth
 	priority byte
-	sent     int    // how often it was sent
-	fetched  bool   // a page came
-	failed   uint64 // the last round with an attempt that failed
+	sent     int    // number of requests
+	fetched  bool   // a page was fetched
+	failed   uint64 // the last round with a failed attempt
 	last     messages.Class
 }
 
@@ -71,19 +71,19 @@ type attemptOf struct {
 	attempt int
 }
 
-// hostOracle is what a host may hold against its crawler. Times are Unix ns.
+// hostOracle tracks the requests to a host and when the next ones may be sent. Times are Unix ns.
 type hostOracle struct {
 	lastEnd    int64
 	retryAfter int64 // no request before
-	abandoned  int64 // no request before: one that nobody waits for any more may be under way
+	abandoned  int64 // no request before: an abandoned one may still be in flight
 	crawlDelay time.Duration
 	failures   int   // in a row
-	probeAfter int64 // no request before, as it failed too often in a row
+	probeAfter int64 // no request before, after too many failures in a row
 	probing    bool  // a request began since
-	heardAgain bool  // a new owner heard again of failures, and may count them otherwise
+	heardAgain bool  // a new owner received failures again, and may count them differently
 }
 
-// step is what a turn did, to be told to the model when it is durable.
+// step is the effect of a turn, reported to the model when it is durable.
 type step struct {
 	now     int64
 	reached []*message
@@ -137,7 +137,7 @@ func (m *model) host(name string) *hostOracle {
 	return m.hosts[name]
 }
 
-// committed takes note of a turn that is durable.
+// committed records a turn that is durable.
 func (m *model) committed(d *step) {
 	for _, a := range d.applied {
 		if a.result != nil {
@@ -161,8 +161,8 @@ func (m *model) committed(d *step) {
 	m.order(d.fresh)
 }
 
-// deleted takes note that a crawl was: nothing of it counts any more, but that hosts
-// were asked for it, and may be still for as long as a request takes.
+// deleted records that a crawl was deleted. None of its state counts any more, but its hosts have
+// had requests, which may be in flight for the longest duration of a request.
 func (m *model) deleted(name string, timeout time.Duration) {
 	for id, f := range m.under {
 		if id.crawl == name {
@@ -182,18 +182,18 @@ func (m *model) deleted(name string, timeout time.Duration) {
 	m.figures.forget(name)
 }
 
-// abandoned takes note that nobody waits for a request any more, which may be with a fetcher
-// for as long as a request takes.
+// abandoned records that the result of a request will be ignored. A fetcher may have it for the
+// longest duration of a request.
 func (m *model) abandoned(id urlID, f *modelRequest, timeout time.Duration) {
 	for _, l := range []*hostOracle{m.host(f.host), m.host(domainName(m.known[id].url))} {
 		l.abandoned = max(l.abandoned, m.really()+int64(messages.ClaimTTL(timeout)))
 	}
 }
 
-// handedOver takes note that another store takes over with a snapshot. What it has not
-// seen of a crawl that was deleted since it will not: hosts may be as if never asked. Nor
-// does it know of an attempt that was abandoned since, unless that is in FETCH. By a rule for
-// statuses that came since, an answer may be one after which the URL is tried again.
+// handedOver records that another store takes over with a snapshot. It will not see anything of a
+// crawl that was deleted since, so hosts may be as if without any requests. Nor does it know an
+// attempt that was abandoned since, unless that is in FETCH. By a rule for statuses that came
+// since, a URL may be retried after a response.
 func (m *model) handedOver() {
 	if len(m.deletions) > 0 {
 		clear(m.hosts)
@@ -205,7 +205,7 @@ func (m *model) handedOver() {
 	maps.DeleteFunc(m.ended, func(_ visitOf, c messages.Class) bool { return c == messages.Gone || c == messages.ClientError })
 }
 
-// doomed reports whether what is known of a crawl is of one that was deleted.
+// doomed reports whether the state of a crawl belongs to a deleted one.
 func (m *model) doomed(crawl string) bool {
 	d := m.deletions[crawl]
 	if d == nil {
@@ -216,12 +216,12 @@ func (m *model) doomed(crawl string) bool {
 	return state.known() && state.Since < d.Rev
 }
 
-// isRemoving reports whether hosts and the index of times may still have something of a deleted crawl.
+// isRemoving reports whether hosts and the index of times may still have state of a deleted crawl.
 func (m *model) isRemoving(crawl string) bool {
 	return m.doomed(crawl) || m.part.crawls.removals[crawl] != nil
 }
 
-// fed is a message of URLS that was acknowledged.
+// fed records a message of URLS that was acknowledged.
 func (m *model) fed(c *messages.Candidates) {
 	if m.ofDeleted(c.Crawl, c.Rev) {
 		return
@@ -261,10 +261,10 @@ func (m *model) fed(c *messages.Candidates) {
 	}
 }
 
-// rootOf is a host that is in scope, or "*." and a domain.
+// rootOf is a host in scope, or "*." and a domain.
 type rootOf struct{ crawl, root string }
 
-// inScope reports whether a seed has opened what a URL must be in.
+// inScope reports whether a seed has opened the root of a URL.
 func (m *model) inScope(id urlID) bool {
 	url := m.known[id].url
 	switch m.specs[id.crawl].Scope {
@@ -277,7 +277,7 @@ func (m *model) inScope(id urlID) bool {
 	}
 }
 
-// result is one that was applied, perhaps for the second time.
+// result records an applied result, perhaps a repeated one.
 func (m *model) result(res *messages.Result, counted bool, now int64) {
 	if m.ofDeleted(res.Crawl, res.Rev) {
 		if counted {
@@ -296,14 +296,14 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 	overtaken := !awaited && counted && f != nil && f.round == visit.round && (!retryable || res.Attempt > f.attempt)
 	landed := awaited || overtaken
 	if _, ended := m.ended[visit]; (f == nil || f.round > visit.round) && !ended && !retryable && counted {
-		landed = true // of a request that was given up
+		landed = true // of an abandoned request
 	}
 	host := m.host(weburl.Host(p.url))
-	if counted { // for the first time, or anew by an owner that began with an older snapshot
+	if counted { // for the first time, or again by an owner that began with an older snapshot
 		p.last = res.Class
 	}
 	if !landed {
-		if counted && unwell(res) == 0 { // a new owner hears of it for the first time
+		if counted && unwell(res) == 0 { // a new owner receives it for the first time
 			host.failures, host.probeAfter, host.heardAgain = 0, 0, false
 		}
 		host.heardAgain = host.heardAgain || counted && unwell(res) > 0
@@ -315,13 +315,13 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 	if f != nil && f.round == visit.round {
 		delete(m.under, id)
 	}
-	if overtaken && f.published && !m.restored { // the other attempt may be with a fetcher still; a new owner learns of it from FETCH
+	if overtaken && f.published && !m.restored { // a fetcher may still have the other attempt; a new owner learns of it from FETCH
 		m.abandoned(id, f, time.Duration(m.specs[res.Crawl].Timeout))
 	}
 	host.heard(res, now)
 	m.host(domainName(p.url)).heard(res, now)
 	if b := &m.specs[res.Crawl].Breaker; unwell(res) > 0 && (p.failed != visit.round || host.failures >= b.Failures) {
-		host.failed(b, now) // a URL that fails again says nothing new of its host
+		host.failed(b, now) // a repeated failure of a URL says nothing new about its host
 	}
 	if retryable && res.Class != messages.RobotsFetched {
 		p.failed = visit.round
@@ -338,8 +338,8 @@ func (m *model) result(res *messages.Result, counted bool, now int64) {
 	}
 }
 
-// unwell is 1 for a result that shows a host to be unwell, 0 for one that
-// shows it to be well, -1 for one that says nothing.
+// unwell returns 1 for a result that shows a host to be failing, 0 for one that shows it to be
+// healthy, -1 for one that says nothing about it.
 func unwell(res *messages.Result) int {
 	switch res.Class {
 	case messages.RobotsFetched, messages.RobotsDenied, messages.RefusedAddress:
@@ -355,7 +355,7 @@ func unwell(res *messages.Result) int {
 	}
 }
 
-// heard takes note of an answer.
+// heard records a response.
 func (l *hostOracle) heard(res *messages.Result, now int64) {
 	if res.CrawlDelay != nil {
 		l.crawlDelay = time.Duration(*res.CrawlDelay)
@@ -372,7 +372,7 @@ func (l *hostOracle) heard(res *messages.Result, now int64) {
 	}
 }
 
-// failed counts failures in a row, and lets the host rest after too many.
+// failed counts failures in a row, and makes the host wait after too many.
 func (l *hostOracle) failed(b *crawlspec.Breaker, now int64) {
 	l.failures++
 	if l.failures == b.Failures || l.failures > b.Failures && l.probing {
@@ -380,7 +380,7 @@ func (l *hostOracle) failed(b *crawlspec.Breaker, now int64) {
 	}
 }
 
-// resent is a request that is published again, since nobody knows of it.
+// resent checks a request that is published again because it was lost.
 func (m *model) resent(o sent) {
 	f := m.under[o.id]
 	if f == nil || f.round != o.round || o.attempt < f.attempt {
@@ -399,7 +399,7 @@ func (m *model) notEnded(o sent) {
 	}
 }
 
-// sent is a request that the partition decided to send.
+// sent checks a request that the partition decided to send.
 func (m *model) sent(o sent, now int64) {
 	p := m.known[o.id]
 	_, state := m.specs[o.id.crawl].HostPoliteness(weburl.Hostname(o.url))
@@ -418,7 +418,7 @@ func (m *model) sent(o sent, now int64) {
 		m.Fatalf("%s was sent although it is excluded by %s", m.describe(o.id), reason)
 	}
 	if m.fetchesLost(o) {
-		m.figures.fetched[o.id] = "" // it is taken for changed
+		m.figures.fetched[o.id] = "" // it counts as changed
 		delete(m.lost, o.id)
 	}
 	m.polite(o, now)
@@ -428,7 +428,7 @@ func (m *model) sent(o sent, now int64) {
 	m.limits(o)
 }
 
-// polite holds a request against the host's ledger.
+// polite checks a request against the limits of its host and domain.
 func (m *model) polite(o sent, now int64) {
 	own := m.pace(o.id.crawl, o.host)
 	m.politeTo(o, m.host(o.host), now, func(host string) bool { return host == o.host })
@@ -442,7 +442,7 @@ func (m *model) polite(o sent, now int64) {
 	}
 }
 
-// politeTo holds a request against the ledger of a host or of a domain.
+// politeTo checks a request against the limits of a host or a domain.
 func (m *model) politeTo(o sent, l *hostOracle, now int64, of func(host string) bool) {
 	own := m.pace(o.id.crawl, o.host)
 	beside, delay, perHost := 0, m.delay(own, l), own.PerHost
@@ -470,7 +470,7 @@ func (m *model) politeTo(o sent, l *hostOracle, now int64, of func(host string) 
 	}
 }
 
-// pace is how a crawl may ask a host.
+// pace returns a crawl's politeness for a host.
 func (m *model) pace(crawl, host string) modelPace {
 	spec := m.specs[crawl]
 	p, _ := spec.HostPoliteness(weburl.Hostname("http://" + host + "/"))
@@ -490,7 +490,7 @@ func (m *model) delay(p modelPace, l *hostOracle) time.Duration {
 	return d
 }
 
-// limits holds what has been fetched or is under way against the budgets.
+// limits checks fetched pages and in-flight requests against the budgets.
 func (m *model) limits(o sent) {
 	spec := m.specs[o.id.crawl]
 	under, ofHost := int64(0), int64(0)
@@ -503,7 +503,7 @@ func (m *model) limits(o sent) {
 		}
 	}
 	most := spec.MaxPages
-	if m.moved { // by the spec of now, the first result of an attempt may have ended the visit
+	if m.moved { // by the current spec, the first result of an attempt may have ended the visit
 		most += m.overtook[o.id.crawl]
 	}
 	if spec.MaxPages > 0 && m.pages[o.id.crawl]+under > most {
@@ -519,8 +519,8 @@ func (m *model) limits(o sent) {
 	}
 }
 
-// reason is the rule that excludes a URL, "" if none does. A depth of -1 is the
-// least at which it was found.
+// reason returns the rule that excludes a URL, "" if none does. A depth of -1 stands for the lowest
+// depth at which it was found.
 func (m *model) reason(id urlID, depth int) string {
 	p, spec := m.known[id], m.specs[id.crawl]
 	if depth < 0 {
@@ -540,8 +540,8 @@ func (m *model) reason(id urlID, depth int) string {
 	return ""
 }
 
-// order checks that what was sent of a crawl to a host went by priority, depth
-// and time of discovery, and before all that is left in its queue.
+// order checks that the requests of a crawl to a host were sent by priority, depth and time of
+// discovery, and before all URLs left in its queue.
 func (m *model) order(out []sent) {
 	type queue struct{ host, crawl string }
 	last := make(map[queue]rank)
@@ -563,14 +563,14 @@ func (m *model) order(out []sent) {
 	}
 }
 
-// rank is the order in which the URLs of a host go: the smaller first.
+// rank is the order of the URLs of a host: lower ranks are sent first.
 type rank [3]uint64
 
 func rankOf(r *urlRecord) rank { return rank{uint64(r.Priority), uint64(r.Depth), r.Arrival} }
 
 func (k rank) compare(o rank) int { return slices.Compare(k[:], o[:]) }
 
-// published is a request that is in FETCH now.
+// published checks a request that is in FETCH now.
 func (m *model) published(wire *messages.Request) {
 	id := urlID{wire.Crawl, wire.Visit.URL}
 	m.conditional(wire)
@@ -583,14 +583,14 @@ func (m *model) published(wire *messages.Request) {
 	}
 }
 
-// vanished is a request that left FETCH without a result.
+// vanished records that a request left FETCH without a result.
 func (m *model) vanished(req *messages.Request) {
 	if f := m.under[urlID{req.Crawl, req.Visit.URL}]; f != nil && f.round == req.Visit.Round && f.attempt == req.Attempt {
 		f.lost = true
 	}
 }
 
-// opened compares what is under way after a start with what was before.
+// opened compares the in-flight requests after a start with those before.
 func (m *model) opened(restored bool) {
 	if restored {
 		return // it is behind, and will catch up
@@ -602,8 +602,8 @@ func (m *model) opened(restored bool) {
 	}
 }
 
-// resumed compares what is under way after all was replayed: neither may a
-// request be forgotten, nor one be made up.
+// resumed compares the in-flight requests after a complete replay: none may be forgotten or
+// invented.
 func (m *model) resumed(restored bool) {
 	for id, f := range m.under {
 		req := m.part.urls.inFlight[id]
@@ -611,7 +611,7 @@ func (m *model) resumed(restored bool) {
 		case req != nil && req.Round == f.round && (req.Sent == f.attempt || restored && (f.lost || !f.published)):
 			f.attempt = req.Sent
 		case restored && (f.lost || !f.published):
-			delete(m.under, id) // nobody knows of it any more
+			delete(m.under, id) // it is lost
 			for attempt := range f.attempt {
 				delete(m.asked, attemptOf{visitOf{id, f.round}, attempt + 1})
 			}
@@ -628,7 +628,7 @@ func (m *model) resumed(restored bool) {
 	}
 }
 
-// stored is what the store has, taken apart.
+// stored is the decoded content of the store.
 type stored struct {
 	doomed   func(crawl string) bool
 	records  map[urlID]*urlRecord
@@ -639,11 +639,11 @@ type stored struct {
 	domains  map[string]*host
 	lines    map[[2]string][]int64 // by domain and host
 	retries  map[string]bool       // keys
-	waits    map[urlID]bool        // for which there is one of them
+	waits    map[urlID]bool        // URLs with such a key
 	inFlight map[urlID]bool
 	failed   map[urlID]bool
-	oldSent  map[urlID]bool    // the same of crawls that are being removed
-	named    map[string]string // crawls that a key names, and one of the keys
+	oldSent  map[urlID]bool    // the same for crawls that are being removed
+	named    map[string]string // crawls named by a key, with one of the keys
 	parked   map[[2]string]bool
 	barred   map[[2]string]bool // by crawl and host
 	counters map[string]*crawlState
@@ -665,7 +665,7 @@ func (m *model) load() *stored {
 	return st
 }
 
-// add takes a pair apart; the key is what follows partition and kind.
+// add decodes a pair; key is the rest after partition and kind.
 func (st *stored) add(kind byte, key, value []byte) (err error) {
 	switch kind {
 	case kindURL, kindInFlight:
@@ -768,11 +768,11 @@ func (st *stored) add(kind byte, key, value []byte) (err error) {
 	return err
 }
 
-// check compares the whole store with itself, with the partition and with the
-// model. It is called after every commit.
+// check compares the complete store with itself, with the partition and with the model. It is
+// called after every commit.
 func (m *model) check() {
 	m.steps++
-	if len(m.part.loggedRepairs) > 0 { // also of a transition that urlLife lacks
+	if len(m.part.loggedRepairs) > 0 { // includes transitions that urlLife lacks
 		m.Fatalf("the store was found wrong in %v", slices.Collect(maps.Keys(m.part.loggedRepairs)))
 	}
 	st := m.load()
@@ -800,7 +800,7 @@ func (m *model) check() {
 	m.checkPlans(st)
 }
 
-// checkStored: a commit leaves nothing that is still to be stored.
+// checkStored: a commit leaves nothing unstored.
 func (m *model) checkStored() {
 	for name, c := range m.part.crawls.active {
 		if c.dirty {
@@ -812,7 +812,8 @@ func (m *model) checkStored() {
 // indexKinds are all kinds of index keys.
 const indexKinds = "QRIfEOTLZYc"
 
-// checkDerived: indexes have what the records derive, and nothing else. Of a crawl that is being removed, they may have more.
+// checkDerived: indexes contain exactly the keys that records derive. While a crawl is being
+// removed, they may have more.
 func (m *model) checkDerived() {
 	if m.isRemoving("c") || m.isRemoving("d") {
 		return
@@ -845,15 +846,16 @@ func (m *model) checkDerived() {
 	}
 }
 
-// verifyRecord compares the index keys of a record with the store, and counts them: a partition that is empty lacks them all.
+// verifyRecord compares the index keys of a record with the store, and counts them: an empty
+// partition lacks them all.
 func verifyRecord[K any, V table.Record[K]](m *model, t *table.Table[K, V], key K, v V, has, lacks *table.Turn, derived map[byte]int) error {
 	t.Stored(has, key, v)
 	err := has.Verify(v, func(kind byte) { m.Fatalf("an index lacks a key of kind %c, which record %v derives", kind, key) })
 	return errors.Join(err, lacks.Verify(v, func(kind byte) { derived[kind]++ }))
 }
 
-// checkForgotten: once a deleted crawl is removed, nothing names it but what a new
-// one of its name has put there.
+// checkForgotten: once a deleted crawl is removed, no key names it except those of a new crawl of
+// the name.
 func (m *model) checkForgotten(st *stored) {
 	for name, key := range st.named {
 		if st.counters[name] == nil && !m.isRemoving(name) {
@@ -872,7 +874,7 @@ func (m *model) checkForgotten(st *stored) {
 	}
 }
 
-// checkKnown: every URL that was acknowledged is known, and no other.
+// checkKnown: exactly the acknowledged URLs are known.
 func (m *model) checkKnown(st *stored) {
 	for id, p := range m.known {
 		if st.records[id] == nil && !m.restored {
@@ -888,7 +890,7 @@ func (m *model) checkKnown(st *stored) {
 	}
 }
 
-// checkCounters: counters are what a count of the records gives.
+// checkCounters: the counters equal a count of the records.
 func (m *model) checkCounters(st *stored) {
 	counted := make(map[string]*frontierapi.Counters)
 	for id, r := range st.records {
@@ -930,11 +932,11 @@ func (m *model) checkCounters(st *stored) {
 	}
 }
 
-// checkExamples: an example is a URL that ended by the reason it is one of.
+// checkExamples: an example is a URL that ended by its reason.
 func (m *model) checkExamples(st *stored) {
 	for name, c := range st.counters {
 		if st.doomed(name) {
-			continue // what is left of it goes with the rest
+			continue // its remains are removed with the rest
 		}
 		for state, all := range map[State]map[string]frontierapi.Example{Failed: c.Examples.Failures, Excluded: c.Examples.Exclusions, Done: c.Examples.LeftOut} {
 			for why, e := range all {
@@ -955,8 +957,8 @@ func mustText(v any) string {
 	return string(b)
 }
 
-// checkQueues: every URL that is queued is in its queue once, at its place, and
-// nothing else is; the windows in memory are the heads of the queues.
+// checkQueues: every queued URL is in its queue once, at its position, and nothing else is. The
+// windows in memory are the heads of the queues.
 func (m *model) checkQueues(st *stored) {
 	want := make(map[string][]queueKey)
 	for id, r := range st.records {
@@ -1007,8 +1009,8 @@ func (m *model) checkWindow(q *queue, all []queueKey, host string) {
 	}
 }
 
-// checkHosts: what hosts count is there; they are in memory as in the store;
-// and a host that has URLs to fetch is in the due index, once.
+// checkHosts: the counts of hosts are correct, hosts in memory equal those in the store, and a host
+// with URLs to fetch is in the due index once.
 func (m *model) checkHosts(st *stored) {
 	under, lines := make(map[string]int), make(map[string]int)
 	for id := range st.inFlight {
@@ -1066,7 +1068,8 @@ func (m *model) checkHosts(st *stored) {
 	}
 }
 
-// checkDomains: lines have who waits in them, and who waits in one is waited for.
+// checkDomains: the lines contain the waiting hosts, and every host in a line is known to its
+// domain.
 func (m *model) checkDomains(st *stored, lines, under map[string]int) {
 	entries := 0
 	for _, due := range st.lines {
@@ -1102,10 +1105,10 @@ func (m *model) checkDomains(st *stored, lines, under map[string]int) {
 	}
 }
 
-// domainName is that of a URL's domain among hosts.
+// domainName returns the name of a URL's domain among hosts.
 func domainName(url string) string { return "*." + weburl.Domain(weburl.Hostname(url)) }
 
-// group is the host of a URL, or its domain if a crawl groups by that.
+// group returns the host of a URL, or its domain if the crawl groups by domain.
 func (m *model) group(url string, spec *crawlspec.Spec) string {
 	if spec.GroupBy == crawlspec.GroupByDomain {
 		return domainName(url)
@@ -1113,7 +1116,7 @@ func (m *model) group(url string, spec *crawlspec.Spec) string {
 	return weburl.Host(url)
 }
 
-// checkIndexes: requests under way, waits and plans are in their indexes.
+// checkIndexes: requests in flight, retries and planned visits are in their indexes.
 func (m *model) checkIndexes(st *stored) {
 	for id, r := range st.records {
 		if (r.State == InFlight) != st.inFlight[id] || st.inFlight[id] != (m.part.urls.inFlight[id] != nil) {
@@ -1146,14 +1149,14 @@ func (m *model) checkIndexes(st *stored) {
 	}
 }
 
-// No URL waits longer, whatever clocks say: the most that a host may ask for, and the
-// longest wait between two attempts, with jitter; the longest interval of alter.
+// Maximum waits of a URL, whatever the clocks say: the longest that a host may ask for plus the
+// longest wait between two attempts, with jitter; and the longest interval of alter.
 const (
 	longestWait    = 24*time.Hour + 5*time.Hour/4
 	longestRecrawl = 5*time.Hour + 5*time.Hour/16
 )
 
-// checkAddresses: what addresses count is under way, and no more.
+// checkAddresses: the counts of addresses equal the requests in flight.
 func (m *model) checkAddresses() {
 	under := make(map[string]int)
 	for _, req := range m.part.urls.inFlight {
@@ -1166,8 +1169,7 @@ func (m *model) checkAddresses() {
 	}
 }
 
-// checkListed: the next owner of the state reads each crawl in which something is to
-// happen, and no others.
+// checkListed: the next owner of the state reads exactly the crawls that have not ended.
 func (m *model) checkListed() {
 	m.must(m.store.scan(table.Prefix(0, kindCounters), nil, func(key, value []byte) (bool, error) {
 		var state crawlState
@@ -1196,8 +1198,8 @@ func (m *model) checkListed() {
 	}))
 }
 
-// checkBarred: each host with URLs that are excluded because it is not open is noted, or its URLs would not be found when
-// its domain is opened.
+// checkBarred: each host with URLs that are excluded because it is not open is recorded. Otherwise
+// its URLs would not be found when its domain is opened.
 func (m *model) checkBarred(st *stored) {
 	for id, r := range st.records {
 		if r.barred() && !st.barred[[2]string{id.crawl, weburl.Host(r.URL)}] {
@@ -1206,8 +1208,8 @@ func (m *model) checkBarred(st *stored) {
 	}
 }
 
-// checkRules: what waits to be sent is in scope, and what a rule has excluded
-// is still excluded, as soon as a change of the rules has been gone through.
+// checkRules: queued URLs are in scope, and URLs that a rule excludes are still excluded by it,
+// once a review of changed rules is complete.
 func (m *model) checkRules(st *stored) {
 	if m.part.crawls.specsGen != m.gen || m.restored {
 		return
@@ -1228,7 +1230,7 @@ func (m *model) checkRules(st *stored) {
 		}
 		reason := m.reason(id, r.Depth)
 		switch {
-		case r.State == Queued && reason != "": // one that waits is judged when its wait is over
+		case r.State == Queued && reason != "": // a waiting URL is evaluated when its wait is over
 			m.Fatalf("%s is %v, and excluded by %s", m.describe(id), r.State, reason)
 		case r.State == Excluded && reason != r.Reason && slices.Contains(ruleReasons, r.Reason):
 			m.Fatalf("%s is excluded by %s, and the rules say %q", m.describe(id), r.Reason, reason)
@@ -1236,11 +1238,10 @@ func (m *model) checkRules(st *stored) {
 	}
 }
 
-// ruleReasons are those that come from the spec and the seeds alone.
+// ruleReasons are the reasons that follow from the spec and the seeds alone.
 var ruleReasons = []string{frontierapi.ReasonScope, frontierapi.ReasonExclude, frontierapi.ReasonDepth, frontierapi.ReasonCancelled}
 
-// checkEnd: every URL has come to its end, and was sent unless there is a
-// reason why it was not.
+// checkEnd: every URL has ended, and was sent unless a reason prevents it.
 func (m *model) checkEnd() {
 	for id, r := range m.load().records {
 		p := m.known[id]

@@ -9,19 +9,19 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// figures is what a model counts of the runs of the crawls.
+// figures are the model's counts of the runs of the crawls.
 type figures struct {
 	runs    map[runOf]*frontierapi.Run
-	visits  map[visitOf]bool // whether rules have planned it, for no run
-	sentIn  map[urlID]int64  // the last run that a URL was sent in
-	fetched map[urlID]string // pages that came, and the digest of the last
-	free    map[urlID]bool   // it may be visited again in the same run, and not by rules
-	// recorded are the pages of which there are records, and none that tells that they
-	// are gone.
+	visits  map[visitOf]bool // whether recrawl rules have planned it, so that it belongs to no run
+	sentIn  map[urlID]int64  // the last run in which a URL was sent
+	fetched map[urlID]string // fetched pages, with the digest of the last
+	free    map[urlID]bool   // it may be visited again in the same run without a recrawl rule
+	// recorded are the pages with records, none of which says that they are gone.
 	recorded map[urlID]bool
-	// gaveUp are the runs that URLs failed in because their host was abandoned: late pages count for these.
+	// gaveUp are the runs in which URLs failed because their host was abandoned: late pages count
+	// for these.
 	gaveUp map[urlID]int64
-	// answered is how the last requests of each URL ended, as far back as a URL remembers them.
+	// answered has the last results of each URL, as many as a URL remembers.
 	answered map[urlID][]messages.Class
 }
 
@@ -61,9 +61,9 @@ func (f *figures) of(crawl string, run int64, recrawl bool) *frontierapi.Run {
 	return f.runs[at]
 }
 
-// sentInRun takes note of a request, and of whether rules have planned its visit: that must
-// be so if its run has had the URL before, unless somebody fed it, it was excluded, or
-// redirects led back.
+// sentInRun records a request, and whether recrawl rules have planned its visit. They must have if
+// its run has had the URL before, unless the URL was submitted or excluded, or redirects led back
+// to it.
 func (m *model) sentInRun(o sent) {
 	f := &m.figures
 	visit := visitOf{o.id, o.round}
@@ -72,7 +72,7 @@ func (m *model) sentInRun(o sent) {
 	if !known {
 		m.lostAfterAll(o)
 	}
-	known = known || m.fetchesLost(o) // as the visit before
+	known = known || m.fetchesLost(o) // like the previous visit
 	sameRun := again && o.run <= before
 	if !m.moved && !known && !f.free[o.id] && (sameRun && !o.recrawl || !again && o.recrawl) {
 		m.Fatalf("%s is sent in run %d after run %d, and counts as planned by rules: %v", m.describe(o.id), o.run, before, o.recrawl)
@@ -92,13 +92,13 @@ func (f *figures) noteGivenUp(st *stored) {
 	}
 }
 
-// countResult counts a result that has changed something, before the model notes it.
+// countResult counts a result that has changed something, before the model records it.
 func (m *model) countResult(res *messages.Result) {
 	f := &m.figures
 	id := urlID{res.Crawl, res.Visit.URL}
 	visit := visitOf{id, res.Visit.Round}
 	run := res.Run
-	if _, known := f.visits[visit]; known { // its last attempt may be of a later run
+	if _, known := f.visits[visit]; known { // its last attempt may belong to a later run
 		run = max(run, f.sentIn[id], f.gaveUp[id])
 	}
 	recrawl := f.visits[visit] && run <= f.sentIn[id]
@@ -130,13 +130,13 @@ func (m *model) countResult(res *messages.Result) {
 		n.Same++
 	case res.Class == messages.Gone && fetched && !wasGone:
 		n.Gone++
-	case res.Class == messages.Redirect, // back to it, perhaps
-		res.Class == messages.RobotsDenied, res.Class == messages.RefusedAddress: // or another spec does not mind
+	case res.Class == messages.Redirect, // perhaps back to it
+		res.Class == messages.RobotsDenied, res.Class == messages.RefusedAddress: // another spec may allow it
 		f.free[id] = true
 	}
 }
 
-// wasGone reports whether the page was gone at its last request that was not to be retried.
+// wasGone reports whether the last request with a final result had found the page gone.
 func (f *figures) wasGone(id urlID) bool {
 	last := f.answered[id]
 	for _, class := range slices.Backward(last[max(0, len(last)-maxHistory):]) {
@@ -147,8 +147,8 @@ func (f *figures) wasGone(id urlID) bool {
 	return false
 }
 
-// countFed counts the records of a page whose end has changed something, and notes who
-// may be visited again because somebody fed it.
+// countFed counts the records of a page whose end has changed something, and records which URLs may
+// be visited again because they were submitted.
 func (m *model) countFed(c *messages.Candidates, counted bool) {
 	f := &m.figures
 	for _, u := range c.URLs {
@@ -166,8 +166,8 @@ func (m *model) countFed(c *messages.Candidates, counted bool) {
 	}
 }
 
-// recorded holds a request against what is known of records: of a page that was told to be
-// gone, all must come anew.
+// recorded checks a request against the known records: a page that was reported gone must be
+// fetched completely.
 func (m *model) recorded(wire *messages.Request) {
 	has := m.figures.recorded[urlID{wire.Crawl, wire.Visit.URL}]
 	if !m.moved && wire.Recorded && !has {
@@ -175,10 +175,10 @@ func (m *model) recorded(wire *messages.Request) {
 	}
 }
 
-// checkFigures: the figures of runs are those of what was applied.
+// checkFigures: the figures of runs equal those of the applied messages.
 func (m *model) checkFigures(st *stored) {
 	for id, r := range st.records {
-		if r.State == Excluded { // it may be taken back
+		if r.State == Excluded { // it may be admitted
 			m.figures.free[id] = true
 		}
 	}

@@ -7,15 +7,16 @@ import (
 	"seine/pkg/messages"
 )
 
-// lostPages is how far a look for lost pages has come.
+// lostPages is the progress of a search for lost pages.
 type lostPages struct {
 	part *Partition // that has counted
-	// pages are those that were in PAGES when it had, and upto is the end of URLS once a parser has had them, 0 before.
+	// pages are those in PAGES at the count. upto is the end of URLS once a parser has received
+	// them, 0 before.
 	pages []*messages.Request
 	upto  int
 }
 
-// losePage makes a page vanish from PAGES.
+// losePage removes a page from PAGES.
 func (g *simDriver) losePage() {
 	if len(g.unparsed) == 0 {
 		g.turn()
@@ -26,13 +27,13 @@ func (g *simDriver) losePage() {
 	g.unparsed = slices.Delete(g.unparsed, i, i+1)
 	g.Logf("page %s of %s, round %d, attempt %d leaves PAGES unparsed", req.URL, req.Crawl, req.Visit.Round, req.Attempt)
 	others := g.unparsed
-	if g.look.part != nil { // which does not wait for a page that came after it began
+	if g.look.part != nil { // the search does not wait for a page that came after its start
 		others = slices.DeleteFunc(slices.Clone(g.look.pages), func(p *messages.Request) bool { return !slices.Contains(g.unparsed, p) })
 	}
 	g.model.pageLost(req, others)
 }
 
-// findLostPages does the next step of what the loop of a frontier does, in lostPages.find.
+// findLostPages does the next step of a frontier's lostPages.find.
 func (g *simDriver) findLostPages() {
 	look := &g.look
 	switch {
@@ -58,8 +59,8 @@ func (g *simDriver) findLostPages() {
 	}
 }
 
-// pageLost takes note that a page has left PAGES: unless it was parsed before, or another one of the visit is, another visit
-// fetches it.
+// pageLost records that a page has left PAGES. Unless it, or another page of the visit, was parsed
+// before, another visit fetches it.
 func (m *model) pageLost(req *messages.Request, others []*messages.Request) {
 	id := urlID{req.Crawl, req.Visit.URL}
 	is := func(other *messages.Request) bool { return other.Crawl == req.Crawl && other.Visit == req.Visit }
@@ -69,8 +70,8 @@ func (m *model) pageLost(req *messages.Request, others []*messages.Request) {
 	}
 }
 
-// lostAfterAll notes that a page which came late was taken for lost before: the attempts of the next visit, of which this is the
-// first request, continue the count.
+// lostAfterAll records that a late page was already treated as lost: the attempts of the next
+// visit, of which this is the first request, continue the count.
 func (m *model) lostAfterAll(o sent) {
 	if late, came := m.late[o.id]; came && o.attempt > 1 && o.round > late {
 		m.lost[o.id] = late
@@ -78,13 +79,13 @@ func (m *model) lostAfterAll(o sent) {
 	delete(m.late, o.id)
 }
 
-// fetchesLost reports whether a request is of the visit after one whose page is lost.
+// fetchesLost reports whether a request belongs to the visit after one whose page is lost.
 func (m *model) fetchesLost(o sent) bool {
 	round := m.lost[o.id]
 	return m.ended[visitOf{o.id, round}] == messages.OK && o.round > round && messages.Deletions(o.round) == messages.Deletions(round)
 }
 
-// wantsPage: what is fetched again because its page is lost is fetched without a condition.
+// wantsPage: a page that is fetched again because it was lost is requested unconditionally.
 func (m *model) wantsPage(wire *messages.Request) {
 	digest, came := m.figures.fetched[urlID{wire.Crawl, wire.Visit.URL}]
 	if came && digest == "" && wire.ETag+wire.LastModified != "" {
@@ -92,7 +93,8 @@ func (m *model) wantsPage(wire *messages.Request) {
 	}
 }
 
-// checkUnparsed: nothing is looked for that is not there, so that a review of all URLs begins only where pages are lost.
+// checkUnparsed: only existing visits are counted, so that a review of all URLs begins only where
+// pages are lost.
 func (m *model) checkUnparsed(st *stored) {
 	parsed := make(map[string]int64)
 	for id, r := range st.records {

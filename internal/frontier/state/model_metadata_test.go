@@ -9,7 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// label is what a model knows of the metadata of a URL.
+// label is the model's metadata of a URL.
 type label struct {
 	origin   origin
 	metadata messages.Metadata
@@ -17,7 +17,7 @@ type label struct {
 	rev      uint64
 }
 
-// drawMetadata draws that of a seed, mostly none.
+// drawMetadata draws the metadata of a seed, mostly none.
 func drawMetadata(t *rapid.T) (messages.Metadata, bool) {
 	m := rapid.SampledFrom([]messages.Metadata{nil, nil, {"a": "1"}, {"a": "2", "b": ""}}).Draw(t, "metadata")
 	return m, m != nil && rapid.Bool().Draw(t, "inherit")
@@ -40,7 +40,7 @@ func (g *simDriver) label(m *messages.Candidates) {
 	}
 }
 
-// labelled takes note of what a message says of the metadata of a URL.
+// labelled records the metadata that a message has for a URL.
 func (m *model) labelled(c *messages.Candidates, u *messages.Candidate, id urlID, known bool) {
 	had, has := m.labels[id]
 	isFed := has && had.origin == fed
@@ -57,7 +57,7 @@ func (m *model) labelled(c *messages.Candidates, u *messages.Candidate, id urlID
 	}
 }
 
-// sentLabel holds the metadata of a request against that of its URL.
+// sentLabel compares the metadata of a request with that of its URL.
 func (m *model) sentLabel(wire *messages.Request) {
 	id := urlID{wire.Crawl, wire.Visit.URL}
 	if want := m.labels[id]; !maps.Equal(wire.Metadata, want.metadata) || wire.Inherit != want.inherit {
@@ -65,7 +65,7 @@ func (m *model) sentLabel(wire *messages.Request) {
 	}
 }
 
-// checkLabels: each URL has the metadata that it should have, and no other has any.
+// checkLabels: each URL has the expected metadata, and no other URL has any.
 func (m *model) checkLabels(st *stored) {
 	if m.restored {
 		return

@@ -9,10 +9,10 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// plans is what a model knows of when URLs and crawls are visited again.
+// plans holds when URLs and crawls are to be visited again.
 type plans struct {
-	ended     map[urlID]State      // URLs that had come to an end at the last commit
-	runs      map[string][3]int64  // the last run of each crawl, the last over everything, and which crawl of the name it is
+	ended     map[urlID]State      // URLs that had ended at the last commit
+	runs      map[string][3]int64  // the last run of each crawl, the last over all URLs, and which crawl of the name it is
 	scheduled map[string]time.Time // since when each crawl has its schedule
 }
 
@@ -20,23 +20,23 @@ func newPlans() plans {
 	return plans{make(map[urlID]State), make(map[string][3]int64), make(map[string]time.Time)}
 }
 
-// schedulePeriods are the schedules that are drawn, with the longest wait that each has.
+// schedulePeriods maps the schedules that are drawn to their longest waits.
 var schedulePeriods = map[string]time.Duration{"": 0, "@every 1h": time.Hour, "@every 6h": 6 * time.Hour, "30 */2 * * *": 2 * time.Hour}
 
-// changed takes note of another spec.
+// changed records a changed spec.
 func (p *plans) changed(name string, was, is *crawlspec.Spec, now time.Time) {
 	if was == nil || was.Schedule != is.Schedule {
 		p.scheduled[name] = now
 	}
 }
 
-// reopened forgets what may be otherwise in another store, or after a deletion.
+// reopened drops what may differ in another store, or after a deletion.
 func (p *plans) reopened() {
 	clear(p.ended)
 	clear(p.runs)
 }
 
-// priority is that which a URL must have in its queue.
+// priority returns the priority that a URL must have in its queue.
 func (m *model) priority(id urlID) byte {
 	for _, rule := range m.specs[id.crawl].Priorities {
 		if strings.Contains(m.known[id].url, strings.Trim(rule.Match, "*")) {
@@ -46,7 +46,7 @@ func (m *model) priority(id urlID) byte {
 	return m.known[id].priority
 }
 
-// checkSchedules: no crawl waits longer for its next run than its schedule says.
+// checkSchedules: no crawl waits longer for its next run than its schedule allows.
 func (m *model) checkSchedules() {
 	for name, c := range m.part.crawls.active {
 		spec := m.specs[name]
@@ -60,7 +60,7 @@ func (m *model) checkSchedules() {
 	}
 }
 
-// checkPlans: what is planned is what the spec says, once it has been gone through.
+// checkPlans: planned visits match the spec, once its review is complete.
 func (m *model) checkPlans(st *stored) {
 	if m.restored {
 		return
@@ -79,7 +79,7 @@ func (m *model) checkPlans(st *stored) {
 	m.plans.ended = ended
 }
 
-// checkPlan holds the next visit of a URL that has ended against the rules for it.
+// checkPlan checks the next visit of an ended URL against the rules for it.
 func (m *model) checkPlan(id urlID, r *urlRecord) {
 	c := m.part.crawls.active[id.crawl]
 	if m.part.crawls.specsGen != m.gen || m.doomed(id.crawl) || c != nil && c.Review != nil || m.part.crawls.stale[id.crawl] {
@@ -109,11 +109,11 @@ func (m *model) checkPlan(id urlID, r *urlRecord) {
 	}
 }
 
-// checkStarts: no run starts for a time before the crawl had its schedule, as far as the
-// clocks agree on that.
+// checkStarts: no run starts for a time before the crawl had its schedule, as far as the clocks
+// agree on that.
 func (m *model) checkStarts() {
 	for name, c := range m.part.crawls.active {
-		if !c.known() { // its first run is yet to begin
+		if !c.known() { // its first run has not begun
 			continue
 		}
 		was, known := m.plans.runs[name]

@@ -7,19 +7,20 @@ import (
 	"seine/pkg/messages"
 )
 
-// modelRuns is what a model knows of the runs of crawls with a schedule.
+// modelRuns is the model's state of the runs of crawls with a schedule.
 type modelRuns struct {
-	kept    map[urlID]keptLinks // by page, those of its last visit that has told them
-	awaited map[urlID]awaited   // by page that is unchanged
+	kept    map[urlID]keptLinks // links by page, from its last visit that reported them
+	awaited map[urlID]awaited   // by unchanged page
 	taken   map[urlID]int64     // the last run that has the links of a page
 	whole   map[string]wholeRun // by crawl
 }
 
-// wholeRun is the last run of a crawl that visits all URLs, and needs no links for that; with what the crawl had at the last commit.
+// wholeRun is the last run of a crawl that visits all URLs, and so needs no links. It also holds
+// the crawl's runs at the last commit.
 type wholeRun struct {
 	run         int64
-	last, again int64 // the last run, and the last over everything by the spec
-	all         bool  // it is still being begun with all URLs
+	last, again int64 // the last run, and the last over all URLs by the spec
+	all         bool  // all URLs are still being added to it
 }
 
 type keptLinks struct {
@@ -27,7 +28,7 @@ type keptLinks struct {
 	to    []urlID
 }
 
-// awaited is what a run is to find again.
+// awaited are the links that a run is to find again.
 type awaited struct {
 	run int64
 	to  []urlID
@@ -44,7 +45,7 @@ func (r *modelRuns) forget(crawl string) {
 	delete(r.whole, crawl)
 }
 
-// fed takes note of a message about a page.
+// fed records a message about a page.
 func (r *modelRuns) fed(c *messages.Candidates) {
 	page := urlID{c.Crawl, messages.HashURL(c.Referrer)}
 	links := r.kept[page]
@@ -62,7 +63,7 @@ func (r *modelRuns) fed(c *messages.Candidates) {
 		return
 	}
 	if links = (keptLinks{round: c.PageRound}); c.PageRound != r.kept[page].round {
-		delete(r.awaited, page) // the page has come anew, and brings its links
+		delete(r.awaited, page) // the page came again with its links
 	}
 	for _, u := range c.URLs {
 		if u.URL != notURL {
@@ -72,7 +73,7 @@ func (r *modelRuns) fed(c *messages.Candidates) {
 	r.kept[page] = links
 }
 
-// checkRuns: what an unchanged page led to belongs to the run that found it unchanged.
+// checkRuns: the links of an unchanged page belong to the run that found it unchanged.
 func (m *model) checkRuns(st *stored) {
 	if m.restored {
 		return
@@ -90,7 +91,7 @@ func (m *model) checkRuns(st *stored) {
 	}
 }
 
-// noteWholeRuns notes which runs visit all URLs.
+// noteWholeRuns records which runs visit all URLs.
 func (m *model) noteWholeRuns() {
 	for name, c := range m.part.crawls.active {
 		if !c.known() || m.doomed(name) {
@@ -105,7 +106,7 @@ func (m *model) noteWholeRuns() {
 	}
 }
 
-// conditional holds a request with validators against what is known of links.
+// conditional checks a request with validators against the known links.
 func (m *model) conditional(wire *messages.Request) {
 	page := urlID{wire.Crawl, wire.Visit.URL}
 	if wire.ETag == "" || wire.PageRound != 0 || wire.Run <= max(m.runs.taken[page], m.runs.whole[wire.Crawl].run) {
@@ -114,7 +115,7 @@ func (m *model) conditional(wire *messages.Request) {
 	m.Fatalf("%s was asked for in run %d under a condition, and nobody would know its links", m.describe(page), wire.Run)
 }
 
-// unchanged tells that a page is unchanged, if the frontier wants to be told.
+// unchanged reports an unchanged page, if the frontier wants that.
 func (g *simDriver) unchanged(req *messages.Request) {
 	if req.PageRound != 0 {
 		g.feedLogged(&messages.Candidates{
@@ -123,7 +124,7 @@ func (g *simDriver) unchanged(req *messages.Request) {
 	}
 }
 
-// endOf is the message that ends a visit, the same each time.
+// endOf returns the message that ends a visit, the same each time.
 func (g *simDriver) endOf(req *messages.Request) *messages.Candidates {
 	at := slices.IndexFunc(g.ends, func(c *messages.Candidates) bool { return c.Crawl == req.Crawl && c.Ends == req.Visit })
 	if at >= 0 {

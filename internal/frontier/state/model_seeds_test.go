@@ -23,7 +23,7 @@ func drawSeeds(t *rapid.T) (seeds []crawlspec.Seed) {
 	return seeds
 }
 
-// feedSeeds stores seeds of specs on URLS, as far as a process gets that ends so.
+// feedSeeds stores seeds of specs on URLS, as far as the process gets before it ends.
 func (r *simEnv) feedSeeds(t turn) {
 	batch := r.part.Seeds.pending
 	r.part.Seeds.pending = nil
@@ -35,8 +35,8 @@ func (r *simEnv) feedSeeds(t turn) {
 	}
 }
 
-// checkSeeds: as soon as a crawl was fed the seeds of its spec, all of them are known, and
-// the run has them, but one over everything those that it leaves out.
+// checkSeeds: once a crawl has received the seeds of its spec, all of them are known, and the run
+// has them, except a run over all URLs those that it omits.
 func (m *model) checkSeeds(st *stored) {
 	if m.part.crawls.specsGen != m.gen || m.restored {
 		return
@@ -56,7 +56,7 @@ func (m *model) checkSeeds(st *stored) {
 	}
 }
 
-// unsown reports whether a crawl is still to be fed seeds of its spec.
+// unsown reports whether a crawl has not received all seeds of its spec.
 func (r *simEnv) unsown(name string) bool {
 	state, err := r.part.crawls.stateOf(name)
 	r.must(err)

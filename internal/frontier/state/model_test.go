@@ -15,17 +15,15 @@ import (
 	"seine/pkg/messages"
 )
 
-// defaultSteps is about how many actions a case of the model test has, unless
-// -rapid.steps says otherwise.
+// defaultSteps is the approximate number of actions in a case of the model test, unless
+// -rapid.steps is set.
 const defaultSteps = 30
 
-// TestModel plays random candidates, results, crashes, moves to another store,
-// changes of the specs (schedules, recrawl rules, priorities and cancellations too),
-// deletions of their keys and of crawls that begin anew, and
-// clocks that are wrong, and holds every turn against the promises of
-// docs/contract.md: see model. The cases are the same each time; others come with another
-// -rapid.seed (0 is one of chance, which `make fuzz` takes), more with -rapid.checks,
-// longer ones with -rapid.steps.
+// TestModel plays random candidates, results, crashes, moves to another store, changes of the specs
+// (including schedules, recrawl rules, priorities and cancellations), deletions of their keys and
+// of crawls with new crawls after them, and wrong clocks. It checks every turn against the promises
+// of docs/contract.md: see model. The cases are the same each time. -rapid.seed gives others (0 is
+// random, which `make fuzz` uses), -rapid.checks more, -rapid.steps longer ones.
 func TestModel(t *testing.T) {
 	most := defaultCases
 	if testing.Short() {
@@ -62,16 +60,16 @@ func orDefault(t *testing.T, name string, n int) {
 	t.Cleanup(func() { _ = flag.Set(name, was) })
 }
 
-// simDriver draws what happens to a river.
+// simDriver generates random actions against one partition.
 type simDriver struct {
 	*simEnv
 	actions  int
-	answered []*messages.Request // for answers that come twice
+	answered []*messages.Request // for repeated results
 	ends     []*messages.Candidates
 	look     lostPages
 }
 
-// moves are the actions, the frequent ones several times.
+// moves returns the actions, with duplicates of the frequent ones.
 func (g *simDriver) moves() map[string]func(*rapid.T) {
 	moves := make(map[string]func(*rapid.T))
 	for _, a := range []struct {
@@ -103,7 +101,7 @@ func (g *simDriver) number(label string, least, most int) int {
 	return rapid.IntRange(least, most).Draw(g.T, label)
 }
 
-// anyURL is one of few, so that they come again and again.
+// anyURL draws one of few URLs, so that they recur.
 func (g *simDriver) anyURL() string {
 	host := draw(g, "host", "a.test", "www.a.test", "b.test", "c.test:8080", "d.test", "e.test")
 	return fmt.Sprintf("https://%s/%s%d", host, draw(g, "dir", "w", "x", "y"), g.number("page", 0, 3))
@@ -179,7 +177,7 @@ func (g *simDriver) crashes() {
 	t.end = draw(g, "dies", beforeCommit, beforePublish, whilePublishes, beforeNotes)
 	t.publish = g.number("published", 0, 3)
 	machine := draw(g, "the machine", false, false, true)
-	if !machine && draw(g, "the process goes on", false, true) { // the partition left it, and comes back
+	if !machine && draw(g, "the process goes on", false, true) { // the partition left the process, and returns to it
 		g.stays = g.addresses
 	}
 	g.Logf("turn %+v, ended by a crash of the machine: %v", t, machine)
@@ -195,7 +193,7 @@ func (g *simDriver) saves() {
 func (g *simDriver) moveAway() {
 	n := g.number("snapshot", 0, len(g.snapshots)-1)
 	g.Logf("the partition moves with snapshot %d", n)
-	g.snapshots = g.snapshots[:n+1] // no other state goes on
+	g.snapshots = g.snapshots[:n+1] // no other state continues
 	g.catchUpSomehow(func(hold bool) { g.move(g.snapshots[n], hold) })
 }
 
@@ -222,8 +220,8 @@ func (g *simDriver) passTime() {
 	g.Logf("%v pass", d)
 }
 
-// setClock sets the time of day, right or wrong, for processes that begin from now
-// on: one that runs takes no notice.
+// setClock sets the time of day, right or wrong, for processes that start from now on; running ones
+// ignore it.
 func (g *simDriver) setClock() {
 	g.wrong = true
 	g.skew = draw(g, "skew", 0, time.Millisecond, time.Second, time.Hour, 24*time.Hour, 365*24*time.Hour)
@@ -233,8 +231,7 @@ func (g *simDriver) setClock() {
 	g.Logf("the clock is ahead by %v from the next start on", g.skew)
 }
 
-// take draws one of the requests in FETCH, and takes it out; nil if there is
-// none.
+// take draws a request in FETCH and removes it; nil if there is none.
 func (g *simDriver) take() *messages.Request {
 	if len(g.fetch) == 0 {
 		return nil
@@ -266,7 +263,7 @@ func (g *simDriver) answerAll() {
 	}
 }
 
-// keepActive lets some turns pass in which all requests end alike.
+// goOn plays some turns in which all requests have the same result.
 func (g *simDriver) goOn() {
 	class := draw(g, "all end", messages.Timeout, messages.OK, messages.NotModified, messages.Throttled)
 	each := draw(g, "each takes", 2*time.Second, 20*time.Millisecond, 12*time.Second)
@@ -282,8 +279,7 @@ func (g *simDriver) goOn() {
 	}
 }
 
-// answerLate answers a request that nobody expects an answer to any more, or
-// not another.
+// answerLate answers a request whose result is no longer expected, or answers one again.
 func (g *simDriver) answerLate() {
 	all := slices.Concat(g.limbo, g.answered)
 	if len(all) == 0 {
@@ -304,7 +300,7 @@ func (g *simDriver) answerWith(req *messages.Request, class messages.Class) {
 		class = draw(g, "how", messages.Gone, messages.Redirect)
 	}
 	if class == messages.NotModified && req.ETag == "" {
-		class = messages.ClientError // which is what the fetcher takes it for
+		class = messages.ClientError // as the fetcher classifies it
 	}
 	res := &messages.Result{
 		Crawl: req.Crawl, Rev: req.Rev, URL: req.URL, Visit: req.Visit, Attempt: req.Attempt, Run: req.Run, Class: class, BytesWire: 10,
@@ -372,8 +368,8 @@ func (g *simDriver) endWith(req *messages.Request) {
 	g.feedLogged(g.endOf(req))
 }
 
-// lose makes a request vanish, as a broker that loses its tail does; the
-// fetcher may have it all the same.
+// lose removes a request from FETCH, like a broker that loses its tail; a fetcher may have it all
+// the same.
 func (g *simDriver) lose() {
 	req := g.take()
 	if req == nil {
@@ -385,7 +381,7 @@ func (g *simDriver) lose() {
 	g.model.vanished(req)
 }
 
-// drawSpec draws what a crawl begins with.
+// drawSpec draws the first spec of a crawl.
 func drawSpec(t *rapid.T) *crawlspec.Spec {
 	spec := crawlspec.Default()
 	spec.MaxDelay, spec.MaxAttempts = crawlspec.Duration(10*time.Second), 3
@@ -401,7 +397,7 @@ func drawSpec(t *rapid.T) *crawlspec.Spec {
 	return &spec
 }
 
-// alter changes a spec in one way.
+// alter makes one change to a spec.
 func alter(t *rapid.T, s *crawlspec.Spec) {
 	one, two := 1, 2
 	d := func(ds ...time.Duration) crawlspec.Duration {
@@ -486,8 +482,8 @@ func (g *simDriver) changeSpec() {
 	g.change(name, &spec)
 }
 
-// deleteKey deletes the key of a crawl's spec, with what it held before. Perhaps the
-// crawl is paused after that, which stores a spec again.
+// deleteKey deletes the key of a crawl's spec with its history. The crawl may be paused afterwards,
+// which stores a spec again.
 func (g *simDriver) deleteKey() {
 	name := g.anyCrawl()
 	g.purged[name] = true
@@ -499,7 +495,7 @@ func (g *simDriver) deleteKey() {
 	g.Logf("the key of crawl %s is gone; from the next start on at the latest: %s", name, describeSpec(&spec))
 }
 
-// deleteCrawl deletes a crawl; what is fed to its name later begins a new one.
+// deleteCrawl deletes a crawl; URLs submitted later under its name start a new one.
 func (g *simDriver) deleteCrawl() {
 	name := g.anyCrawl()
 	spec := drawSpec(g.T)
@@ -507,8 +503,8 @@ func (g *simDriver) deleteCrawl() {
 	g.Logf("crawl %s is deleted at revision %d; a new one has %s", name, g.gen, describeSpec(spec))
 }
 
-// drain lets the crawls come to their end: nothing holds them up any more, all
-// that is sent is answered and parsed, and time passes.
+// drain lets the crawls end: nothing blocks them any more, all requests are answered and parsed,
+// and time passes.
 func (g *simDriver) drain() {
 	g.Logf("the crawls come to their end")
 	g.loaded()
@@ -544,13 +540,13 @@ func (g *simDriver) drain() {
 	}
 }
 
-// over reports whether nothing can happen any more but visits that are planned.
+// over reports whether nothing but planned visits can happen any more.
 func (g *simDriver) over() bool {
 	return !g.unsown("c") && !g.unsown("d") && len(g.unread(messages.StreamURLs)) == 0 && len(g.unread(messages.StreamResults)) == 0 && len(g.fetch) == 0 &&
 		g.left("c") == 0 && g.left("d") == 0 && g.part.crawls.specsGen == g.gen && !g.part.TimersPending()
 }
 
-// left is how many URLs of a crawl have not come to their end.
+// left returns how many URLs of a crawl have not ended.
 func (g *simDriver) left(crawl string) int64 {
 	state, err := g.part.crawls.stateOf(crawl)
 	g.must(err)

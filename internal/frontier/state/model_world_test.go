@@ -23,10 +23,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// simEnv is all that is around a partition, in memory and with a clock of its own:
-// the streams it reads, FETCH, the specs, the budgets, and a disk that can
-// crash. It does with it what the loop of a frontier does, and tells the model what
-// became durable.
+// simEnv simulates the environment of a partition, in memory and with its own clock: the streams it
+// reads, FETCH, the specs, the budgets, and a disk that can crash. It drives the partition as the
+// loop of a frontier does, and tells the model what became durable.
 type simEnv struct {
 	*rapid.T
 	*machine
@@ -36,7 +35,7 @@ type simEnv struct {
 	store     *Store
 	part      *Partition
 	addresses *IPLimiter // of the process
-	stays     *IPLimiter // they are those of the next owner too
+	stays     *IPLimiter // the next owner has the same limiter
 	held      *loader    // not collected yet
 	epoch     uint64
 
@@ -45,33 +44,33 @@ type simEnv struct {
 	changedAt map[string]uint64 // by generation
 	gen       uint64
 	budgets   map[string]*Budget
-	// deletions are the last of each crawl.
+	// deletions has the last deletion of each crawl.
 	deletions map[string]*messages.Deletion
-	// purged are the crawls of whose specs the bucket has none any more. The stages
-	// go on with what they know, and who starts from then on with the defaults, which
-	// are others after a deletion: see delete.
+	// purged are the crawls whose specs are no longer in the bucket. Running stages continue with
+	// the spec they know. A stage that starts later uses the defaults, which differ after a
+	// deletion: see delete.
 	purged   map[string]bool
 	defaults map[string]*crawlspec.Spec
 
 	urls, results []message // as stored, from sequence 1
-	stored        int       // over both
+	stored        int       // total of both
 
 	fetch     map[uint64]*messages.Request // in FETCH
 	fetchLast uint64
-	published []sentRequest       // and not yet noted by the partition
+	published []sentRequest       // not recorded by the partition yet
 	limbo     []*messages.Request // left FETCH without a result: lost, or very late
-	unparsed  []*messages.Request // fetched, and not parsed yet
+	unparsed  []*messages.Request // fetched, but not parsed yet
 
-	snapshots [][]byte // a nil one is that of the beginning
+	snapshots [][]byte // nil stands for the beginning
 	inherited map[uint64]*messages.Request
-	restored  bool // from a snapshot, and what was in FETCH not taken over yet
-	wrong     bool // a clock was, some time
-	moved     bool // some time: what a request of a former owner led to may be another thing now
+	restored  bool // restored from a snapshot, before the requests in FETCH were taken over
+	wrong     bool // a clock was wrong at some time
+	moved     bool // it has moved: a former owner's request may have another effect now
 }
 
-// message is one of URLS or of RESULTS.
+// message is a message of URLS or of RESULTS.
 type message struct {
-	stored     int // in which order
+	stored     int // order of storage
 	sequence   uint64
 	candidates *messages.Candidates
 	result     *messages.Result
@@ -84,7 +83,7 @@ func (m *message) stream() string {
 	return messages.StreamURLs
 }
 
-// maxModelHosts makes hosts leave the memory all the time.
+// maxModelHosts is so small that hosts are evicted all the time.
 const maxModelHosts = 4
 
 func newSimEnv(t *rapid.T, specs map[string]*crawlspec.Spec) *simEnv {
@@ -104,11 +103,11 @@ func newSimEnv(t *rapid.T, specs map[string]*crawlspec.Spec) *simEnv {
 	return r
 }
 
-// at is the time by the partition, really what it really is, which the model goes by.
+// at is the partition's time, really the real time, which the model uses.
 func (r *simEnv) at() int64     { return r.part.time.now() }
 func (r *simEnv) really() int64 { return r.now.UnixNano() }
 
-// rules and generation make the river its partition's SpecSource.
+// Rules and the following methods implement SpecSource.
 func (r *simEnv) Rules(crawl string, _ uint64) (*Rules, error) { return r.compiled[crawl], nil }
 func (r *simEnv) Generation() uint64                           { return r.gen }
 func (r *simEnv) Revision(crawl string) (uint64, bool)         { return r.compiled[crawl].Rev, true }
@@ -132,7 +131,7 @@ func (r *simEnv) change(name string, spec *crawlspec.Spec) {
 	delete(r.purged, name)
 }
 
-// specInBucket is the spec that a change of it begins with.
+// specInBucket returns the spec on which a change is based.
 func (r *simEnv) specInBucket(name string) crawlspec.Spec {
 	if r.purged[name] {
 		return *r.defaults[name]
@@ -140,7 +139,7 @@ func (r *simEnv) specInBucket(name string) crawlspec.Spec {
 	return *r.specs[name]
 }
 
-// readSpecs reads the specs as a process does that starts.
+// readSpecs reads the specs like a process that starts.
 func (r *simEnv) readSpecs() {
 	for _, name := range slices.Sorted(maps.Keys(r.purged)) {
 		spec := r.specInBucket(name)
@@ -153,8 +152,8 @@ func (r *simEnv) readSpecs() {
 	}
 }
 
-// delete deletes a crawl, which has a spec of its own from then on: that stands for
-// the defaults, which have the revision of the deletion too.
+// delete deletes a crawl and gives it another spec. The spec stands for the defaults, whose
+// revision is also that of the deletion.
 func (r *simEnv) delete(name string, spec *crawlspec.Spec) {
 	count := uint32(1)
 	if d := r.deletions[name]; d != nil {
@@ -167,7 +166,7 @@ func (r *simEnv) delete(name string, spec *crawlspec.Spec) {
 	r.change(name, spec)
 }
 
-// ofDeleted reports whether what was made under a revision is of a deleted crawl.
+// ofDeleted reports whether an object made under a revision belongs to a deleted crawl.
 func (r *simEnv) ofDeleted(crawl string, rev uint64) bool { return r.compiled[crawl].Deleted(rev) }
 
 func (r *simEnv) must(err error) {
@@ -176,7 +175,7 @@ func (r *simEnv) must(err error) {
 	}
 }
 
-// openStore opens what is on the disk.
+// openStore opens the store on the disk.
 func (r *simEnv) openStore() {
 	cache := pebble.NewCache(1 << 20)
 	defer cache.Unref()
@@ -193,8 +192,8 @@ func (r *simEnv) openStore() {
 	r.store = &Store{ID: "model", db: db, options: o}
 }
 
-// openPartition opens the partition. While the filters of known URLs load, all is
-// looked up on the disk; that may be held for as long as the test likes.
+// openPartition opens the partition. While the filters of known URLs load, all URLs are looked up
+// on disk; hold delays the end of loading.
 func (r *simEnv) openPartition(hold bool) {
 	clock := r.process()
 	r.addresses, r.stays = r.stays, nil
@@ -215,7 +214,7 @@ func (r *simEnv) openPartition(hold bool) {
 	r.loaded()
 }
 
-// loaded lets the filters be complete.
+// loaded completes the loading of the filters.
 func (r *simEnv) loaded() {
 	if r.held != nil {
 		if r.part.crawls.loader != r.held {
@@ -231,7 +230,7 @@ func (r *simEnv) close() {
 	_ = r.store.Close()
 }
 
-// kill ends the process: what is not committed is gone.
+// kill ends the process: uncommitted changes are lost.
 func (r *simEnv) kill() {
 	if r.held != nil {
 		r.held.stop()
@@ -241,8 +240,7 @@ func (r *simEnv) kill() {
 	r.published = nil
 }
 
-// crash ends the process, perhaps the machine with it, which loses what was not
-// synced, and starts it again.
+// crash ends the process, perhaps with the machine, which loses unsynced data, and restarts it.
 func (r *simEnv) crash(machine, hold bool) {
 	r.kill()
 	if machine {
@@ -255,14 +253,14 @@ func (r *simEnv) crash(machine, hold bool) {
 	r.start(hold)
 }
 
-// start does what a partition does until its first turn.
+// start runs a partition up to its first turn.
 func (r *simEnv) start(hold bool) {
 	r.epoch++
 	r.openPartition(hold)
 	r.model.opened(r.restored)
 }
 
-// move lets another store take the partition over with a snapshot.
+// move lets another store take over the partition with a snapshot.
 func (r *simEnv) move(snapshot []byte, hold bool) {
 	r.kill()
 	_ = r.store.Close()
@@ -272,7 +270,7 @@ func (r *simEnv) move(snapshot []byte, hold bool) {
 	if snapshot != nil {
 		f, err := r.disk.Create("incoming", vfs.WriteCategoryUnspecified)
 		r.must(err)
-		_, err = f.Write(bytes.Clone(snapshot)) // which it may change
+		_, err = f.Write(bytes.Clone(snapshot)) // a clone, as it may be modified
 		r.must(errors.Join(err, f.Sync(), f.Close()))
 		_, err = r.store.db.IngestAndExcise(context.Background(), []string{"incoming"}, nil, nil,
 			pebble.KeyRange{Start: table.Partition(0), End: table.Partition(1)})
@@ -289,7 +287,7 @@ func (r *simEnv) move(snapshot []byte, hold bool) {
 	r.start(hold)
 }
 
-// snapshot keeps the state as it is at the end of a turn.
+// snapshot stores the state at the end of a turn.
 func (r *simEnv) snapshot() {
 	v := r.store.View(0)
 	defer v.Close()
@@ -298,7 +296,7 @@ func (r *simEnv) snapshot() {
 	r.snapshots = append(r.snapshots, b.Bytes())
 }
 
-// feed stores a message on URLS; if it has no revision, one that is made now.
+// feed stores a message on URLS, by default with the current revision.
 func (r *simEnv) feed(m *messages.Candidates) {
 	m.Rev = cmp.Or(m.Rev, r.compiled[m.Crawl].Rev)
 	r.stored++
@@ -311,7 +309,7 @@ func (r *simEnv) report(m *messages.Result) {
 	r.results = append(r.results, message{stored: r.stored, sequence: uint64(len(r.results) + 1), result: m})
 }
 
-// unread are the messages of a stream behind the position that is durable.
+// unread returns the messages of a stream after the durable position.
 func (r *simEnv) unread(stream string) []message {
 	all := r.urls
 	if stream == messages.StreamResults {
@@ -320,12 +318,12 @@ func (r *simEnv) unread(stream string) []message {
 	return all[r.part.positions[stream].Sequence:]
 }
 
-// turn is what the partition does between two commits.
+// turn describes the actions of the partition between two commits.
 type turn struct {
-	urls, results int  // how many messages it applies at most
-	resultsFirst  bool // or URLs first
-	room          int  // how many requests it sends at most
-	publish       int  // how many of them are published before the process dies, if it does
+	urls, results int  // maximum numbers of applied messages
+	resultsFirst  bool // otherwise URLs first
+	room          int  // maximum number of requests to send
+	publish       int  // number of requests published before the process dies, if it does
 	end           ending
 }
 
@@ -336,12 +334,11 @@ const (
 	whole          ending = iota
 	beforeCommit          // the process dies
 	beforePublish         // after the commit
-	whilePublishes        // after some were published, before any was noted
-	beforeNotes           // after all were published, before any was noted
+	whilePublishes        // after some were published, before any was recorded
+	beforeNotes           // after all were published, before any was recorded
 )
 
-// play plays a turn as partition.turn does, and returns whether the process
-// lives.
+// play plays a turn like partition.turn, and returns whether the process survives.
 func (r *simEnv) play(t turn) bool {
 	s, now := r.part, r.at()
 	for _, o := range r.published {
@@ -385,14 +382,14 @@ func (r *simEnv) play(t turn) bool {
 	return t.end == whole
 }
 
-// sentRequest is a request on its way to FETCH, and then where in FETCH it is.
+// sentRequest is a request on its way to FETCH, and later its sequence there.
 type sentRequest struct {
 	id   urlID
 	wire *messages.Request
 	seq  uint64
 }
 
-// outgoing makes messages of requests, as they are at the end of the turn.
+// outgoing returns the messages of requests as they are at the end of the turn.
 func (r *simEnv) outgoing(reqs []*Request) (out []sentRequest) {
 	for _, req := range reqs {
 		wire, err := r.part.Requests.Message(req)
@@ -402,7 +399,7 @@ func (r *simEnv) outgoing(reqs []*Request) (out []sentRequest) {
 	return out
 }
 
-// apply brings a message into the partition, to be durable with the next commit: partition.applyPart.
+// apply applies a message to the partition, durable with the next commit: partition.applyPart.
 func (r *simEnv) apply(m *message, done *step) {
 	if m.result != nil {
 		r.forgetDeleted(m.result.Crawl, m.result.Rev, done)
@@ -440,7 +437,7 @@ func (r *simEnv) applyCandidates(m *messages.Candidates) {
 	}
 }
 
-// attempts is how many results count.
+// attempts returns how many results count.
 func (r *simEnv) attempts(crawl string) (n int64) {
 	if r.model.doomed(crawl) {
 		return 0
@@ -453,7 +450,7 @@ func (r *simEnv) attempts(crawl string) (n int64) {
 	return n
 }
 
-// parsed is the last round of a page whose end is known.
+// parsed returns the last round of a page whose end is known.
 func (r *simEnv) parsed(m *messages.Candidates) uint64 {
 	if m == nil || m.Ends.IsZero() || r.model.doomed(m.Crawl) {
 		return 0
@@ -466,7 +463,7 @@ func (r *simEnv) parsed(m *messages.Candidates) uint64 {
 	return page.Parsed
 }
 
-// notURL is a candidate that is none.
+// notURL is an invalid candidate.
 const notURL = "mailto:nobody@a.test"
 
 func countBad(m *messages.Candidates) (n int) {
@@ -478,7 +475,7 @@ func countBad(m *messages.Candidates) (n int) {
 	return n
 }
 
-// commit ends a turn, after which its messages are acknowledged.
+// commit ends a turn and acknowledges its messages.
 func (r *simEnv) commit(done *step) {
 	for _, m := range done.reached {
 		r.part.SetPosition(m.stream(), messages.Position{Sequence: m.sequence})
@@ -487,7 +484,7 @@ func (r *simEnv) commit(done *step) {
 	r.model.committed(done)
 }
 
-// publish brings requests into FETCH, which knows one that it has already.
+// publish adds requests to FETCH, which deduplicates them.
 func (r *simEnv) publish(out []sentRequest) {
 	for _, o := range out {
 		o.seq = 0
@@ -506,9 +503,9 @@ func (r *simEnv) publish(out []sentRequest) {
 	}
 }
 
-// catchUp replays what the streams hold beyond the state, in turns of so many
-// messages, and then goes on with what is under way: partition.replay. It dies
-// after some turns, if that is not negative, and returns whether it lives.
+// catchUp replays the messages of the streams beyond the state, in turns of perTurn messages, and
+// then resumes with the in-flight requests: partition.replay. It dies after dieAfter turns unless
+// that is negative, and returns whether it survives.
 func (r *simEnv) catchUp(perTurn, dieAfter int) bool {
 	unread := append(slices.Clone(r.unread(messages.StreamURLs)), r.unread(messages.StreamResults)...)
 	sort.Slice(unread, func(i, j int) bool { return unread[i].stored < unread[j].stored })
@@ -527,7 +524,7 @@ func (r *simEnv) catchUp(perTurn, dieAfter int) bool {
 	return true
 }
 
-// resume goes on with what was under way.
+// resume continues with the in-flight requests.
 func (r *simEnv) resume() {
 	r.must(r.part.Resume(r.inherited, r.at()))
 	r.model.resumed(r.restored)
@@ -535,7 +532,7 @@ func (r *simEnv) resume() {
 	r.model.check()
 }
 
-// lost returns the requests that are not in this FETCH any more.
+// lost returns the requests that are no longer in FETCH.
 func (r *simEnv) lost(now int64) ([]*Request, error) {
 	return r.part.Requests.Lost(now, func(seq uint64) (string, error) {
 		req := r.fetch[seq]

@@ -2,12 +2,13 @@
 
 package state
 
-// defaultCases is how many cases the model test runs unless -rapid.checks says
-// otherwise; each has about defaultSteps actions.
+// defaultCases is how many cases the model test runs unless -rapid.checks is set; each has about
+// defaultSteps actions.
 const defaultCases = 2000
 
-// withRace is whether the race detector is on, under which what fills whole partitions and tables takes a minute, as well without goroutines.
+// withRace reports whether the race detector is on. It makes tests that fill complete partitions
+// and tables take a minute, even without goroutines.
 const withRace = false
 
-// oneCaseIn is of how many cases of a long table one runs.
+// oneCaseIn selects one of so many cases of a long table.
 const oneCaseIn = 1

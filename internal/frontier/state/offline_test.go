@@ -7,8 +7,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Whoever looks into a stored crawl begins no run of it, however long ago its schedule
-// would have: the crawl does that when it goes on.
+// Inspecting a stored crawl starts no run, however overdue its schedule is: the crawl does that
+// when it continues.
 func TestLookIntoAStoredCrawlBeginsNoRun(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Schedule = "@every 6h" })
 	w.finished()

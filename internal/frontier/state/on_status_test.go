@@ -8,8 +8,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A rule says how often a URL is tried that was answered with a status, and after which
-// wait; that of a source goes before that of the crawl.
+// A rule determines how often a URL with a status is tried, and the wait before; the rule of a
+// source takes precedence over that of the crawl.
 func TestStatusDecidesWhatIsTriedAgain(t *testing.T) {
 	minutes := func(n int) crawlspec.Duration { return crawlspec.Duration(n) * crawlspec.Duration(time.Minute) }
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
@@ -46,7 +46,7 @@ func TestStatusDecidesWhatIsTriedAgain(t *testing.T) {
 	w.wantSent(w.dispatch(10), "https://b.test/2")
 }
 
-// A result that comes twice uses up one attempt, whichever it is.
+// A repeated result uses up one attempt, whichever it is.
 func TestAnswerThatARuleHasTriedAgainCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.OnStatus = crawlspec.StatusRules{"403": {Attempts: 3}} })

@@ -14,7 +14,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// partitionFixture is a partition with a clock of its own, for crawl "c" in partition 0 of 1.
+// partitionFixture is a partition with its own clock, for crawl "c" in partition 0 of 1.
 type partitionFixture struct {
 	t     *testing.T
 	dir   string
@@ -30,7 +30,7 @@ type partitionFixture struct {
 	last    *messages.Deletion
 }
 
-// rules and generation make the world its partition's SpecSource.
+// Rules and the following methods implement SpecSource.
 func (w *partitionFixture) Rules(string, uint64) (*Rules, error) { return w.current, nil }
 func (w *partitionFixture) Generation() uint64                   { return w.gen }
 func (w *partitionFixture) Revision(string) (uint64, bool)       { return w.current.Rev, true }
@@ -51,7 +51,7 @@ func (w *partitionFixture) Changes(uint64) (all []crawlspec.Change) {
 	return all
 }
 
-// change gives the crawl another spec.
+// change changes the spec of the crawl.
 func (w *partitionFixture) change(change func(*crawlspec.Spec)) {
 	w.t.Helper()
 	spec := w.spec
@@ -92,7 +92,7 @@ func (w *partitionFixture) open() {
 	awaitLoaded(w.part.crawls.loader, w.part.crawls)
 }
 
-// awaitLoaded puts to use all that is to be loaded.
+// awaitLoaded collects everything that is being loaded.
 func awaitLoaded(l *loader, cs *crawls) {
 	done := make(chan struct{})
 	go func() { l.done.Wait(); close(done) }()
@@ -109,7 +109,7 @@ func awaitLoaded(l *loader, cs *crawls) {
 
 func (w *partitionFixture) at() int64 { return w.part.time.now() }
 
-// tend does what is due without a message, until nothing is.
+// tend runs turns without messages until nothing is due.
 func (w *partitionFixture) tend() {
 	w.t.Helper()
 	for more := true; more; more = w.part.TimersPending() {
@@ -124,10 +124,9 @@ func (w *partitionFixture) step() {
 	w.must(w.part.Commit(w.at()))
 }
 
-// kill leaves the store as a killed process would: what is not committed is
-// gone.
+// kill leaves the store like a killed process: uncommitted changes are lost.
 func (w *partitionFixture) kill() {
-	if w.part != nil { // or it could not be opened
+	if w.part != nil { // otherwise it could not be opened
 		w.part.Close()
 	}
 	_ = w.store.Close()
@@ -203,7 +202,7 @@ func (w *partitionFixture) dispatch(room int) []string {
 	return urls
 }
 
-// grant gives the crawl more of its budgets, if it asked.
+// grant extends the grants of the crawl's budgets, if it asked.
 func (w *partitionFixture) grant() bool {
 	c := w.part.crawls.get("c")
 	if !c.quota.want && !c.quota.Over {
@@ -323,7 +322,7 @@ func TestDelayIsKeptOverRestarts(t *testing.T) {
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3")
 	w.wantSent(w.dispatch(10), "https://a.test/1")
 	w.pass(time.Hour)
-	w.wantSent(w.dispatch(10)) // the first is still under way
+	w.wantSent(w.dispatch(10)) // the first is still in flight
 	w.restart()
 	w.wantSent(w.dispatch(10))
 	w.result("https://a.test/1", nil)
@@ -358,8 +357,8 @@ func TestCrawlDelayOfRobotsIsKept(t *testing.T) {
 	w.wantSent(w.dispatch(10), "https://a.test/1")
 }
 
-// What ends without a request for the page may have asked for robots.txt, or for
-// what redirected to it.
+// A visit that ends without a request for the page may have requested robots.txt, or a URL that
+// redirected to it.
 func TestHostRestsAfterAnythingItWasAskedFor(t *testing.T) {
 	answered := messages.Timings{FirstByte: messages.Millis(13 * time.Millisecond)}
 	resolved := messages.Timings{DNS: messages.Millis(13 * time.Millisecond), Total: messages.Millis(13 * time.Millisecond)}
@@ -404,7 +403,7 @@ func TestRetryAfterParksTheHost(t *testing.T) {
 	w.wantSent(w.dispatch(10))
 	w.restart()
 	w.pass(1)
-	w.wantSent(w.dispatch(1), "https://a.test/2") // the one refused steps behind
+	w.wantSent(w.dispatch(1), "https://a.test/2") // the refused URL moves behind
 }
 
 func TestFailuresAreRetriedLaterAndThenCount(t *testing.T) {
@@ -454,7 +453,7 @@ func TestRepeatedAndLateResultsChangeNothing(t *testing.T) {
 	if c := w.part.crawls.get("c"); c.Pages != 1 || c.Parsing != 1 {
 		t.Errorf("counted %+v, want one page", c.Counters)
 	}
-	// A failure of an attempt that was given up says nothing of the next.
+	// A failure of an abandoned attempt says nothing about the next.
 	w.seed("https://b.test/")
 	w.dispatch(1)
 	req := w.part.urls.inFlight[urlID{"c", messages.HashURL("https://b.test/")}]
@@ -477,7 +476,7 @@ func TestScopeIsTheSeedsHosts(t *testing.T) {
 	w.wantState("https://a.test/2", Queued, "")
 }
 
-// A sitemap that robots.txt names may be on another host; the pages that it lists are not in scope by that.
+// A sitemap that robots.txt names may be on another host; that does not bring its pages into scope.
 func TestScope_SitemapOnOtherHost_Fetched(t *testing.T) {
 	const sitemap = "https://cdn.test/map.xml"
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Sitemaps = true })
@@ -549,7 +548,7 @@ func TestSeedThatFailedOrWasExcludedIsTriedAgainWhenFedAgain(t *testing.T) {
 		w.seed("https://a.test/")
 		w.dispatch(1)
 		w.result("https://a.test/", class(c))
-		w.link(1, "https://a.test/") // a link is no reason
+		w.link(1, "https://a.test/") // a link is not a reason
 		w.wantSent(w.dispatch(10))
 		w.seed("https://a.test/")
 		w.wantSent(w.dispatch(10), "https://a.test/")
@@ -575,7 +574,7 @@ func TestMaxPagesIsMetExactly(t *testing.T) {
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://a.test/4", "https://a.test/5")
 	w.wantSent(w.dispatch(10), "https://a.test/1", "https://a.test/2", "https://a.test/3")
 	w.result("https://a.test/1", nil)
-	w.result("https://a.test/2", class(messages.Gone)) // no page: its place is free
+	w.result("https://a.test/2", class(messages.Gone)) // not a page: its share is free again
 	w.wantSent(w.dispatch(10), "https://a.test/4")
 	w.restart()
 	w.wantSent(w.dispatch(10))
@@ -598,12 +597,12 @@ func TestCandidatesThatDoNotBelongAreReturned(t *testing.T) {
 	if len(bad) != 1 {
 		t.Errorf("returned %v, want the one that is no http URL", bad)
 	}
-	w.wantState("http://a.test/", Queued, "") // made canonical
+	w.wantState("http://a.test/", Queued, "") // canonicalised
 	w.wantState("https://a.test/ok", Queued, "")
 }
 
-// A queue much longer than its window comes out once each, in order, whatever
-// is interleaved and wherever the process dies.
+// Each URL of a queue that is much longer than its window comes out once, in order, whatever
+// happens in between and wherever the process dies.
 func TestLongQueueComesOutOnceEach(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")

@@ -13,7 +13,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// skews are how far a clock may be wrong, or two owners' clocks apart.
+// skews returns how wrong a clock may be, or how much two owners' clocks may differ.
 func skews() (all []time.Duration) {
 	for _, d := range []time.Duration{
 		time.Millisecond, 9 * time.Millisecond, 300 * time.Millisecond, 2 * time.Second, 59 * time.Second, 2 * time.Hour, 24 * time.Hour, 365 * 24 * time.Hour,
@@ -23,8 +23,8 @@ func skews() (all []time.Duration) {
 	return append(all, 0)
 }
 
-// reopen lets the partition go on in another process, whose clock is ahead by skew;
-// on another machine, or on one that was started anew, if moved.
+// reopen lets the partition continue in another process, whose clock is ahead by skew. With moved,
+// the machine is another one, or was restarted.
 func (w *partitionFixture) reopen(skew time.Duration, moved bool) {
 	w.t.Helper()
 	w.skew = skew
@@ -50,7 +50,7 @@ func TestNoSkewOfClocksLetsARequestOutEarly(t *testing.T) {
 					w.wantSent(w.dispatch(10), "https://a.test/1")
 					w.pass(10 * time.Millisecond)
 					w.result("https://a.test/1", class(messages.Gone))
-					w.pass(gone) // which a new owner elsewhere cannot know
+					w.pass(gone) // a new owner elsewhere cannot know this
 					w.reopen(before+skew, moved)
 					w.pass(rest - time.Millisecond)
 					w.wantSent(w.dispatch(10))
@@ -83,13 +83,13 @@ func TestWaitGoesOnOverRestartsAndMoves(t *testing.T) {
 		}
 		w.reopen(0, hour%2 == 0)
 	}
-	w.pass(25 * time.Minute) // 24 times no more than a minute, and the wait of the URL
+	w.pass(25 * time.Minute) // up to a minute for each of the 24 restarts, plus the wait of the URL
 	if got := w.dispatch(10); len(got) == 0 {
 		t.Error("a wait of a day, with 24 restarts, is not over after a day and 25 minutes")
 	}
 }
 
-// wantWaits checks whether anything may be sent to the host of a URL.
+// wantWaits checks whether a URL must wait.
 func (w *partitionFixture) wantWaits(url string, waits bool) {
 	w.t.Helper()
 	if got := w.dispatch(10); slices.Contains(got, url) == waits {
@@ -125,8 +125,7 @@ func TestClockThatWasAheadAndIsSetRightStallsNothing(t *testing.T) {
 	}
 }
 
-// wantWithin lets time pass, and checks that all of some URLs were sent before it was
-// over.
+// wantWithin lets time pass, and checks that all given URLs were sent within it.
 func (w *partitionFixture) wantWithin(d time.Duration, want ...string) {
 	w.t.Helper()
 	var got []string
@@ -148,7 +147,7 @@ func TestRunsGoOnAfterOneThatAClockNamedThatWasAhead(t *testing.T) {
 	w.result("https://a.test/", nil)
 	w.parsed("https://a.test/")
 	w.reopen(365*24*time.Hour, true)
-	w.wantSent(w.dispatch(1), "https://a.test/") // those of a year, made up for by one
+	w.wantSent(w.dispatch(1), "https://a.test/") // one run makes up for those of a year
 	w.result("https://a.test/", nil)
 	w.visitEnds("https://a.test/")
 	w.reopen(0, true)
@@ -191,7 +190,7 @@ func TestHoursAreThoseOfTheDayWhateverTheClockSaidBefore(t *testing.T) {
 	w.wantSent(w.dispatch(1)) // 13:00
 	w.pass(8*time.Hour + 30*time.Minute)
 	w.reopen(9*time.Hour+30*time.Minute, true)
-	w.wantSent(w.dispatch(1)) // 07:00 there, 15 hours before they begin
+	w.wantSent(w.dispatch(1)) // 07:00 there, 15 hours before its hours begin
 	w.reopen(0, true)
 	w.pass(29 * time.Minute)
 	w.wantSent(w.dispatch(1)) // 21:59
@@ -199,7 +198,7 @@ func TestHoursAreThoseOfTheDayWhateverTheClockSaidBefore(t *testing.T) {
 	w.wantSent(w.dispatch(1), "https://a.test/2")
 }
 
-// A state whose time was lost.
+// The time of the state was lost.
 func TestStateWithoutATimeGoesOnFromItsLastChange(t *testing.T) {
 	for _, skew := range skews() {
 		t.Run(skew.String(), func(t *testing.T) {
@@ -212,7 +211,7 @@ func TestStateWithoutATimeGoesOnFromItsLastChange(t *testing.T) {
 			w.pass(500 * time.Millisecond)
 			w.reopen(skew, false)
 			w.pass(500 * time.Millisecond)
-			w.wantSent(w.dispatch(1)) // it cannot be told how long ago that was
+			w.wantSent(w.dispatch(1)) // it is unknown how long ago that was
 			w.pass(500 * time.Millisecond)
 			w.wantSent(w.dispatch(1), "https://a.test/2")
 		})

@@ -11,8 +11,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// What is queued in a turn is sent in that turn too, in its order among what was queued
-// before, however much it is: nothing twice, and nothing left while there is room.
+// URLs queued in a turn are sent in the same turn, in order with those queued before, however many:
+// none twice, and none left while there is capacity.
 func TestQueueIsInOrderWithinATurn(t *testing.T) {
 	t.Parallel()
 	for seed := uint64(0); seed < 40; seed += oneCaseIn {

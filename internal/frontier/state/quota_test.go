@@ -6,15 +6,15 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A budget that was asked for under a spec counts for nothing under the next, and is
-// asked for anew when that answer has come, not before.
+// A grant requested under one spec does not count under the next. It is requested again when that
+// answer has come, not before.
 func TestGrantOfTheSpecBeforeIsPassedOver(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxPages = 1000 })
 	w.seed("https://a.test/1", "https://a.test/2")
 	w.wantSent(w.dispatch(0))
 	c := w.part.crawls.get("c")
 	before := c.rules.fingerprint
-	c.quota.want, c.quota.asked = false, true // it asks
+	c.quota.want, c.quota.asked = false, true // the request is in progress
 	w.change(func(s *crawlspec.Spec) { s.MaxPages = 10 })
 	w.tend()
 	if c.rules.fingerprint == before {

@@ -2,14 +2,15 @@
 
 package state
 
-// defaultCases is how many cases the model test runs unless -rapid.checks says
-// otherwise; each has about defaultSteps actions. A model has no goroutines and so
-// no races, and the detector makes it ten times slower: all cases run without it.
+// defaultCases is how many cases the model test runs unless -rapid.checks is set; each has about
+// defaultSteps actions. A model has no goroutines and so no races, and the detector makes it ten
+// times slower: all cases run without it.
 const defaultCases = 30
 
-// withRace is whether the race detector is on, under which what fills whole partitions and tables takes a minute, as well without goroutines.
+// withRace reports whether the race detector is on. It makes tests that fill complete partitions
+// and tables take a minute, even without goroutines.
 const withRace = true
 
-// oneCaseIn is of how many cases of a long table one runs. What a case brings into a store
-// differs, and not which goroutines look at it: all cases run without the detector.
+// oneCaseIn selects one of so many cases of a long table. Cases differ in the contents of a store,
+// not in the goroutines that read it: all cases run without the detector.
 const oneCaseIn = 14

@@ -10,7 +10,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// reasonsNow are those that the partition tells.
+// reasonsNow returns the reasons that the partition reports.
 func (w *partitionFixture) reasonsNow() (failures, exclusions map[string]int64, x frontierapi.Examples) {
 	w.t.Helper()
 	st, err := w.part.Questions.Status(frontierapi.Query{Crawl: "c", Examples: true})
@@ -18,7 +18,7 @@ func (w *partitionFixture) reasonsNow() (failures, exclusions map[string]int64, 
 	return st.Counters.FailedBy, st.Counters.Excluded, *st.Examples
 }
 
-// failing has some URLs fail, in their order.
+// failing makes some URLs fail, in order.
 func (w *partitionFixture) failing(host string, class messages.Class, many int) {
 	w.t.Helper()
 	for i := range many {
@@ -29,8 +29,7 @@ func (w *partitionFixture) failing(host string, class messages.Class, many int) 
 	}
 }
 
-// Failures are counted by their reason, with an example that still is one, also after a
-// restart.
+// Failures are counted by reason, with an example that is still valid, even after a restart.
 func TestReasonsOfFailuresHaveAnExample(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
 	w.failing("a.test", messages.Gone, 3)
@@ -63,7 +62,7 @@ func TestReasonsOfFailuresHaveAnExample(t *testing.T) {
 	}
 }
 
-// A URL whose host was given up is told as one that failed, though it was never sent.
+// A URL whose host was abandoned is reported as failed, though it was never sent.
 func TestURLsOfAHostThatWasGivenUpAreToldAsFailed(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.seed("https://a.test/")

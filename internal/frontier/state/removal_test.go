@@ -27,8 +27,8 @@ func (w *partitionFixture) delete() {
 	w.change(func(*crawlspec.Spec) {})
 }
 
-// keysOf returns the keys of the store that name a crawl or have a hash of its URLs,
-// and those of hosts and domains that do in their values.
+// keysOf returns the keys of the store that name a crawl or contain a hash of its URLs, and those
+// of hosts and domains whose values do.
 func (w *partitionFixture) keysOf(crawl string, hashes ...messages.URLHash) (keys []string) {
 	w.t.Helper()
 	it, err := w.store.db.NewIter(&pebble.IterOptions{})
@@ -58,7 +58,7 @@ func (w *partitionFixture) keysOf(crawl string, hashes ...messages.URLHash) (key
 	return keys
 }
 
-// spread gives the crawl URLs in every state there is.
+// spread gives the crawl URLs in every state.
 func (w *partitionFixture) spread() {
 	w.t.Helper()
 	w.change(func(s *crawlspec.Spec) {
@@ -101,7 +101,7 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	w.spread()
 	w.must(w.part.setAside(w.part.urlKey(urlID{"c", messages.HashURL("https://a.test/queue/ba")})))
 	w.must(w.part.Commit(w.at()))
-	w.must(w.store.db.Set(w.part.scope.openingKey("c", root{domain: "a.test"}), nil, pebble.Sync)) // of steps under way
+	w.must(w.store.db.Set(w.part.scope.openingKey("c", root{domain: "a.test"}), nil, pebble.Sync)) // left by steps in progress
 	for _, h := range w.part.hosts.active {
 		w.part.hosts.park(h, h.of("c"))
 	}
@@ -145,9 +145,8 @@ func TestDeletedCrawlLeavesNothingInThePartition(t *testing.T) {
 	}
 }
 
-// Hosts that had to be treated with care when their crawl was deleted are forgotten when
-// that is over, in steps, whenever a process is killed; others are not, and in the end
-// nothing is looked for any more.
+// Hosts with pending delays when their crawl was deleted are removed when those are over, in steps,
+// whenever a process is killed. Others are not, and in the end nothing is scanned any more.
 func TestHostsOfADeletedCrawlAreForgottenLater(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
@@ -172,7 +171,7 @@ func TestHostsOfADeletedCrawlAreForgottenLater(t *testing.T) {
 		w.restart()
 		w.step()
 		if i%2 == 0 {
-			w.restart() // in the midst of it
+			w.restart() // in the middle of it
 		}
 		w.tend()
 	}
@@ -184,7 +183,7 @@ func TestHostsOfADeletedCrawlAreForgottenLater(t *testing.T) {
 	}
 }
 
-// A removal goes on where it was when its process is killed after any step.
+// A removal continues where it was when its process is killed after any step.
 func TestRemovalGoesOnAfterAKill(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.spread()
@@ -192,7 +191,7 @@ func TestRemovalGoesOnAfterAKill(t *testing.T) {
 	for range 6 {
 		w.must(w.part.RunTimers(w.at()))
 		w.must(w.part.Commit(w.at()))
-		w.must(w.part.RunTimers(w.at())) // and this is lost
+		w.must(w.part.RunTimers(w.at())) // this is lost
 		w.restart()
 	}
 	w.tend()
@@ -201,8 +200,8 @@ func TestRemovalGoesOnAfterAKill(t *testing.T) {
 	}
 }
 
-// What was made before the deletion does not bring the crawl back, and what comes
-// after it makes a new one, whose visits are others.
+// Messages from before the deletion do not bring the crawl back. Messages after it start a new one,
+// whose visits differ.
 func TestCrawlOfADeletedNameBeginsAnew(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.spread()
@@ -248,8 +247,7 @@ func TestCrawlOfADeletedNameBeginsAnew(t *testing.T) {
 	}
 }
 
-// A host that a request of a deleted crawl may still be under way to is left alone for
-// as long as that may take.
+// A host gets no request for as long as a request of a deleted crawl may still be in flight.
 func TestHostRestsAfterItsCrawlWasDeleted(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.seed("https://a.test/")
@@ -272,8 +270,7 @@ func TestHostRestsAfterItsCrawlWasDeleted(t *testing.T) {
 	}
 }
 
-// A crawl that was deleted stays so when the partition is restored from a snapshot
-// that was made before.
+// A deleted crawl stays deleted when the partition is restored from an earlier snapshot.
 func TestSnapshotDoesNotBringADeletedCrawlBack(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.spread()
@@ -296,8 +293,7 @@ func TestSnapshotDoesNotBringADeletedCrawlBack(t *testing.T) {
 	}
 }
 
-// Counters that cannot be read make nobody take a crawl for the one that was deleted
-// before it.
+// A crawl with unreadable counters is not taken for the one that was deleted before it.
 func TestCrawlAfterADeletionSurvivesTheLossOfItsCounters(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.seed("https://a.test/old")
@@ -315,8 +311,8 @@ func TestCrawlAfterADeletionSurvivesTheLossOfItsCounters(t *testing.T) {
 	}
 }
 
-// A request of a deleted crawl that a former owner sent leaves its host alone, though
-// the new owner knows nothing of the crawl any more.
+// A request of a deleted crawl that a former owner sent delays the host, though the new owner does
+// not know the crawl any more.
 func TestRequestOfADeletedCrawlInFetchLetsItsHostRest(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	before := w.current.Rev
@@ -332,8 +328,8 @@ func TestRequestOfADeletedCrawlInFetchLetsItsHostRest(t *testing.T) {
 	w.wantSent(w.dispatch(10), "https://a.test/")
 }
 
-// A partition that has removed a crawl needs another snapshot, though it has read nothing
-// since the last; so it does after a kill.
+// A partition that has removed a crawl needs another snapshot, though it has read nothing since the
+// last; this holds after a kill too.
 func TestRemovalMakesTheSnapshotOutOfDate(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.spread()
@@ -345,11 +341,11 @@ func TestRemovalMakesTheSnapshotOutOfDate(t *testing.T) {
 	if w.part.Removals.Count() == 0 {
 		t.Error("the last snapshot has a crawl that was removed, and is not made anew")
 	}
-	w.restart() // before it was
+	w.restart() // before the snapshot
 	if w.part.Removals.Count() == 0 {
 		t.Error("after a kill, it is not made anew")
 	}
-	w.part.Removals.SnapshotSaved(w.part.Removals.Count() - 1) // one that was begun before
+	w.part.Removals.SnapshotSaved(w.part.Removals.Count() - 1) // one that was begun earlier
 	w.must(w.part.Commit(w.at()))
 	w.restart()
 	if w.part.Removals.Count() == 0 {
@@ -363,8 +359,9 @@ func TestRemovalMakesTheSnapshotOutOfDate(t *testing.T) {
 	}
 }
 
-// A new crawl works beside the removal of a deleted one of its name, whose hosts, times and queues it does not see, and
-// keeps what it has when the removal ends; so it does over kills at any step, and when it is deleted meanwhile.
+// A new crawl works beside the removal of a deleted one of its name, whose hosts, times and queues
+// it does not see. It keeps its state when the removal ends, even after kills at any step and when
+// it is deleted meanwhile.
 func TestNewCrawlWorksBesideTheRemovalOfADeletedOne(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		w := newPartitionFixture(t, nil)
@@ -373,7 +370,7 @@ func TestNewCrawlWorksBesideTheRemovalOfADeletedOne(t *testing.T) {
 			old = append(old, fmt.Sprintf("https://h%d.test/old", i))
 		}
 		w.seed(old...)
-		w.restart() // the hosts are on the disk alone
+		w.restart() // the hosts are only on disk
 		w.delete()
 		w.seed("https://h1.test/new", "https://h2.test/old")
 		if again {
@@ -384,7 +381,7 @@ func TestNewCrawlWorksBesideTheRemovalOfADeletedOne(t *testing.T) {
 		steps := 0
 		for ; w.part.crawls.removals["c"] != nil; steps++ {
 			w.step()
-			w.must(w.part.RunTimers(w.at())) // and this is lost
+			w.must(w.part.RunTimers(w.at())) // this is lost
 			w.restart()
 			if c := w.part.crawls.active["c"]; c.Known() != 2 || c.Queued != 2 {
 				t.Fatalf("after %d steps the crawl has %+v", steps, c.Counters)

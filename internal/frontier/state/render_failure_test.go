@@ -8,8 +8,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A page that a browser cannot show, or does not show in time, says nothing of its host, which has answered: other pages of it
-// are asked for at its usual pace, however many fail so.
+// A page that a browser cannot render, or not in time, says nothing about its host, which has
+// answered. Other pages of the host are fetched at its usual pace, however many fail like that.
 func TestPageThatABrowserCannotShowIsNotTheHostsFailure(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 2 })
 	var urls []string

@@ -8,8 +8,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Where renderers have no room for more, hosts whose next page may need a browser wait in line; others go on, and so do pages
-// of the same crawl that need none.
+// While renderers have no capacity, hosts whose next page may need a browser wait in line. Other
+// hosts continue, and so do pages of the same crawl that need no browser.
 func TestHostsWaitInLineForRenderers(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
 		s.SetRender(crawlspec.RenderAlways)
@@ -28,7 +28,7 @@ func TestHostsWaitInLineForRenderers(t *testing.T) {
 	if got := w.sent(room); len(got) != 0 {
 		t.Errorf("sent %v without room", got)
 	}
-	if w.sent(room); w.part.HasDue(w.at()) { // the first look finds that there is nothing more
+	if w.sent(room); w.part.HasDue(w.at()) { // the first check finds that nothing is left
 		t.Error("hosts in line are looked at without end")
 	}
 	w.restart()
@@ -46,7 +46,7 @@ func TestHostsWaitInLineForRenderers(t *testing.T) {
 	}
 }
 
-// Hosts in line are looked at one by one, however many there are, and each has its turn.
+// Hosts in line are checked one by one, however many there are, and each gets its turn.
 func TestLineForRenderersIsLookedAtSlowly(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.SetRender(crawlspec.RenderAuto) })
 	var hosts []string
@@ -68,7 +68,7 @@ func TestLineForRenderersIsLookedAtSlowly(t *testing.T) {
 	}
 }
 
-// sent returns the URLs that are sent now, where there is so much room.
+// sent returns the URLs that are sent now with the given capacity.
 func (w *partitionFixture) sent(room FetchCapacity) (urls []string) {
 	w.t.Helper()
 	w.tend()

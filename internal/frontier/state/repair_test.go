@@ -19,10 +19,10 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// fault makes a store contradict itself.
+// fault makes a store inconsistent.
 type fault func(w *partitionFixture)
 
-// damage changes keys of partition 0 whose kind is one of these.
+// damage changes keys of partition 0 with one of these kinds.
 func damage(change func(b *pebble.Batch, key, value []byte), kinds ...byte) fault {
 	return func(w *partitionFixture) {
 		b := w.store.db.NewBatch()
@@ -39,7 +39,7 @@ func damage(change func(b *pebble.Batch, key, value []byte), kinds ...byte) faul
 func remove(b *pebble.Batch, key, _ []byte) { _ = b.Delete(key, nil) }
 func garble(b *pebble.Batch, key, _ []byte) { _ = b.Set(key, []byte{0xff, 1, 2}, nil) }
 
-// ofURL damages only what belongs to one URL.
+// ofURL damages only keys of one URL.
 func ofURL(url string, change func(b *pebble.Batch, key, value []byte)) func(b *pebble.Batch, key, value []byte) {
 	hash := messages.HashURL(url)
 	return func(b *pebble.Batch, key, value []byte) {
@@ -49,7 +49,7 @@ func ofURL(url string, change func(b *pebble.Batch, key, value []byte)) func(b *
 	}
 }
 
-// hostsOnly and domainsOnly tell records of hosts from those of domains.
+// hostsOnly and domainsOnly distinguish records of hosts and of domains.
 const hostsOnly, domainsOnly = false, true
 
 // of damages only records of hosts, or of domains.
@@ -61,7 +61,7 @@ func of(domains bool, change func(b *pebble.Batch, key, value []byte)) func(b *p
 	}
 }
 
-// miscount changes what hosts count.
+// miscount changes the counts of hosts.
 func miscount(by int) func(b *pebble.Batch, key, value []byte) {
 	return func(b *pebble.Batch, key, value []byte) {
 		h, err := decodeHost(string(key[3:]), value)
@@ -79,8 +79,7 @@ const (
 	faultyQueued, faultyDone, faultyFlight, faultyWaiting = "https://a.test/9", "https://a.test/0", "https://b.test/0", "https://c.test/0"
 )
 
-// faults are all the ways in which one key can contradict the others, or not be
-// readable.
+// faults returns all ways in which a key can contradict others or be unreadable.
 func faults() map[string]fault {
 	all := map[string]fault{
 		"queue: a URL that is not known": func(w *partitionFixture) {
@@ -148,9 +147,8 @@ func pl(r *urlRecord) []byte {
 	return p[:]
 }
 
-// No inconsistency of a store ends a partition: it goes on, at once and after a
-// restart, every URL that can be read comes to its end, none is sent to a host
-// beside another, and the counters are right in the end.
+// No inconsistency of a store ends a partition. It continues, at once and after a restart; every
+// readable URL ends, no host gets concurrent requests, and the counters are correct in the end.
 func TestNoFaultOfTheStoreEndsAPartition(t *testing.T) {
 	all := faults()
 	for i, name := range slices.Sorted(maps.Keys(all)) {
@@ -190,7 +188,7 @@ func TestNoFaultOfTheStoreEndsAPartition(t *testing.T) {
 	}
 }
 
-// What is wrong is told once for each kind, with what it is, and counted.
+// A fault is logged once for each kind, with a description, and counted.
 func TestFaultsAreToldOnceAndCounted(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.seed("https://a.test/1")
@@ -212,7 +210,7 @@ func TestFaultsAreToldOnceAndCounted(t *testing.T) {
 	}
 }
 
-// repairs is what the process counts of a kind.
+// repairs returns the process's count of a kind.
 func repairs(t *testing.T, what string) (n float64) {
 	families, err := prometheus.DefaultGatherer.Gather()
 	if err != nil {
@@ -228,7 +226,7 @@ func repairs(t *testing.T, what string) (n float64) {
 	return n
 }
 
-// finish answers all that is sent until nothing more comes, and checks the end.
+// finish answers all requests until no more come, and checks the end.
 func (w *partitionFixture) finish(urls []string) {
 	w.t.Helper()
 	told := make(map[string]bool)
@@ -265,7 +263,7 @@ func (w *partitionFixture) finish(urls []string) {
 		}
 		w.pass(5 * time.Second)
 		w.dispatch(100)
-		if idle == 20 { // what was not found by itself is found by the next owner
+		if idle == 20 { // the next owner finds the rest
 			w.pass(2 * time.Hour)
 			maps.Copy(told, w.part.loggedRepairs)
 			w.restart()
@@ -289,7 +287,7 @@ func (w *partitionFixture) finish(urls []string) {
 	}
 }
 
-// A domain that cannot be read knows afterwards how many pages came from it.
+// After a domain's record was unreadable, its pages are counted again.
 func TestPagesOfADomainThatCannotBeReadAreCounted(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
 		s.GroupBy, s.MaxPagesPerHost, s.Delay, s.Scope = crawlspec.GroupByDomain, 2, 0, crawlspec.ScopeDomain

@@ -10,8 +10,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// A changed schedule is obeyed from then on: the next run is that of the new one, and
-// one that it names for a time before it was given is not made up for.
+// A changed schedule applies from then on. The next run is that of the new one, and a start before
+// the change is not made up for.
 func TestChangedScheduleIsObeyed(t *testing.T) {
 	const root = "https://a.test/"
 	for _, before := range []string{"", "@every 720h", "@every 1h"} {
@@ -61,8 +61,8 @@ func recrawlEvery(d time.Duration) func(*crawlspec.Spec) {
 	}
 }
 
-// A planned visit is dropped with its rule, of a page that fails as well, moves with a
-// changed one, and is planned when there is one.
+// A planned visit is dropped with its rule, even of a page that fails, moves with a changed rule,
+// and is planned when there is a rule.
 func TestChangedRecrawlIsObeyed(t *testing.T) {
 	const page, failing = "https://a.test/", "https://b.test/"
 	w := newPartitionFixture(t, recrawlEvery(time.Hour))
@@ -130,8 +130,7 @@ func TestCancellingDropsPlannedVisits(t *testing.T) {
 	w.wantSent(w.dispatch(10), page)
 }
 
-// A changed spec leaves the priority that a URL came with, and takes back that of its
-// rules.
+// A changed spec keeps the submitted priority of a URL, and undoes that of its rules.
 func TestChangedSpecKeepsExplicitPriorities(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	urgent := 1
@@ -165,8 +164,8 @@ func TestChangedSpecKeepsExplicitPriorities(t *testing.T) {
 	want(1, messages.DefaultPriority)
 }
 
-// A planned visit whose time has come goes by the rules as they are, though a review of
-// all URLs has not come to it yet.
+// A planned visit that is due follows the current rules, though a review of all URLs has not
+// reached it yet.
 func TestPlannedVisitThatIsDueGoesByTheRulesOfNow(t *testing.T) {
 	const page = "https://a.test/"
 	w := visitedHourly(t, page)
@@ -190,8 +189,7 @@ func TestPlannedVisitThatIsDueGoesByTheRulesOfNow(t *testing.T) {
 	}
 }
 
-// A run ends at a host that is taken for dead as the first visit does: what is queued
-// for it fails, once.
+// A run ends at an abandoned host as the first visit does: its queued URLs fail, once.
 func TestRunGivesUpADeadHost(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
 		s.Schedule, s.MaxAttempts, s.PerHost = "@every 100h", 1, 1
@@ -223,8 +221,8 @@ func TestRunGivesUpADeadHost(t *testing.T) {
 	}
 }
 
-// A crawl that is cancelled ends though it has a schedule, and goes on when it is resumed:
-// what a run has found meanwhile is visited then.
+// A cancelled crawl ends though it has a schedule, and continues when it is resumed: URLs that a
+// run has found meanwhile are visited then.
 func TestCancelledCrawlWithAScheduleEnds(t *testing.T) {
 	const root, a = "https://a.test/", "https://a.test/a"
 	s := newSite(t, everyHour, map[string][]string{root: {a}})
@@ -247,7 +245,7 @@ func TestCancelledCrawlWithAScheduleEnds(t *testing.T) {
 	s.wantAsked(a)
 }
 
-// A page that is visited again has the priority of the rules as they are then.
+// A page that is visited again has the priority of the current rules.
 func TestPageIsVisitedAgainByThePriorityOfNow(t *testing.T) {
 	const page = "https://a.test/"
 	w := visitedHourly(t, page)
@@ -262,8 +260,8 @@ func TestPageIsVisitedAgainByThePriorityOfNow(t *testing.T) {
 	}
 }
 
-// A crawl that is over visits everything once more when its spec says so, by requests
-// that are conditional, over changed pages and unchanged ones, and is over again.
+// A crawl that has ended visits all URLs once more when its spec says so, with conditional
+// requests, across changed and unchanged pages, and ends again.
 func TestCrawlVisitsEverythingAgain(t *testing.T) {
 	const root, a, b, c, d = "https://a.test/", "https://a.test/a", "https://a.test/b", "https://a.test/c", "https://a.test/x/d"
 	s := newSite(t, func(spec *crawlspec.Spec) { spec.Exclude = []string{"*/x/*"} }, map[string][]string{root: {a, d}, a: {b}})
@@ -311,8 +309,8 @@ func TestOnlyWhatWasVisitedIsVisitedAgain(t *testing.T) {
 	s.wantAsked(root)
 }
 
-// A run over everything that was interrupted before it came to all URLs is known as such,
-// though nothing is open: another is not begun over it.
+// A run over all URLs that was interrupted early is known as such, though no URL is open: another
+// one is not begun over it.
 func TestUnfinishedRunOverEverythingIsKnown(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Exclude = []string{"*"} })
 	urls := make([]string, reviewed+1)
@@ -339,8 +337,8 @@ func TestUnfinishedRunOverEverythingIsKnown(t *testing.T) {
 	visiting("at its end", false)
 }
 
-// A crawl at rest stays in memory until the run over everything has begun that its spec
-// asks for: it would wait for the next message otherwise.
+// A dormant crawl stays in memory until the run over all URLs that its spec requests has begun.
+// Otherwise it would wait for the next message.
 func TestCrawlIsNotLetGoBeforeItIsVisitedAgain(t *testing.T) {
 	const page = "https://a.test/"
 	s := newSite(t, nil, nil)

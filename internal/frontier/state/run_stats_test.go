@@ -12,7 +12,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// runs are the figures of the runs of the crawl, by an answer of its partition.
+// runs returns the figures of the crawl's runs, as the partition answers.
 func (w *partitionFixture) runs() []frontierapi.Run {
 	w.t.Helper()
 	runs, err := w.part.runs.newest("c", 2*frontierapi.MaxRuns)
@@ -34,8 +34,8 @@ func (w *partitionFixture) wantRun(at int, want frontierapi.Run) {
 	}
 }
 
-// fetched answers a request for a URL with a page whose body has a digest, and ends its
-// visit with so many products.
+// fetched answers a request for a URL with a page whose body has a digest, and ends its visit with
+// so many products.
 func (w *partitionFixture) fetched(url, digest string, products int64) {
 	w.t.Helper()
 	req := w.part.urls.inFlight[urlID{"c", messages.HashURL(url)}]
@@ -63,8 +63,8 @@ func (w *partitionFixture) endOf(req *Request, products int64) *messages.Candida
 
 const digestA, digestB = "aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"
 
-// The figures of each run are those of its visits, once, whatever comes twice and
-// however often the process is killed.
+// The figures of each run count its visits once, whatever is repeated and however often the process
+// is killed.
 func TestEachRunHasTheFiguresOfItsVisits(t *testing.T) {
 	const a, b, c, d = "https://a.test/a", "https://a.test/b", "https://a.test/c", "https://a.test/d"
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Schedule, s.MaxAttempts = "@every 1h", 1 })
@@ -101,7 +101,8 @@ func TestEachRunHasTheFiguresOfItsVisits(t *testing.T) {
 	}
 }
 
-// A page counts as gone in the run that finds it so, and in later ones only if it was there meanwhile.
+// A page counts as gone in the run that finds it gone, and in later ones only if it existed in
+// between.
 func TestPagesAreGoneInOneRun(t *testing.T) {
 	t.Parallel()
 	const a = "https://a.test/a"
@@ -128,8 +129,8 @@ func TestPagesAreGoneInOneRun(t *testing.T) {
 	}
 }
 
-// A page that rules of recrawl have visited again counts for no run, and does not keep
-// one going; one that a run has found meanwhile counts for that.
+// A page that recrawl rules have visited again counts for no run, and does not keep one open; one
+// that a run has found meanwhile counts for that.
 func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 	const a, b = "https://a.test/a", "https://a.test/b"
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
@@ -173,8 +174,8 @@ func TestVisitsThatRulesHavePlannedBelongToNoRun(t *testing.T) {
 	}
 }
 
-// The owner that takes over with an older state knows which of the visits that it hears
-// of were planned by rules.
+// An owner that takes over with an older state knows which of the reported visits were planned by
+// recrawl rules.
 func TestNewOwnerKnowsWhichVisitsBelongToNoRun(t *testing.T) {
 	const a = "https://a.test/a"
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
@@ -226,7 +227,7 @@ func TestOldestRunsAreForgotten(t *testing.T) {
 	if len(runs) != frontierapi.MaxRuns || runs[0].Run == 0 || runs[frontierapi.MaxRuns-1].Pages != 1 {
 		t.Fatalf("%d runs are kept, from %d on, want %d", len(runs), runs[0].Run, frontierapi.MaxRuns)
 	}
-	w.part.runs.goesOn("c", 0, w.at()) // a late message of the first
+	w.part.runs.goesOn("c", 0, w.at()) // a late message of the first run
 	w.must(w.part.Commit(w.at()))
 	if got := w.runs(); !reflect.DeepEqual(got, runs) {
 		t.Errorf("a message of a run that is forgotten has brought it back: %+v", got[0])

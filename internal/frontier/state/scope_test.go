@@ -35,8 +35,8 @@ func TestSeedsAreInScopeWhicheverItBecomes(t *testing.T) {
 	}
 }
 
-// A host that is opened after the scope has changed finds what the scope before
-// had excluded.
+// A host that is opened after the scope has changed gets the URLs that the former scope had
+// excluded.
 func TestSeedAdmitsWhatAnotherScopeHasExcluded(t *testing.T) {
 	for _, scopes := range [][2]crawlspec.Scope{{crawlspec.ScopeHost, crawlspec.ScopeDomain}, {crawlspec.ScopeDomain, crawlspec.ScopeHost}} {
 		w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Scope = scopes[0] })
@@ -51,7 +51,7 @@ func TestSeedAdmitsWhatAnotherScopeHasExcluded(t *testing.T) {
 	}
 }
 
-// A store may have lost which hosts are barred: no index derives from a record that they are.
+// A store may have lost which hosts are barred: no record derives that.
 func TestAuditNotesBarredHosts(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Scope = crawlspec.ScopeDomain })
 	w.seed("https://a.test/")
@@ -66,7 +66,8 @@ func TestAuditNotesBarredHosts(t *testing.T) {
 	w.wantState("https://www.b.test/1", Queued, "")
 }
 
-// What waits for a host, or for the hosts of a domain, is taken back in steps, which go on after a restart.
+// URLs that wait for a host, or for the hosts of a domain, are admitted in steps, which continue
+// after a restart.
 func TestHostIsOpenedInSteps(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
@@ -95,7 +96,7 @@ func testOpening(t *testing.T, scope crawlspec.Scope, format string) {
 		if n := len(w.part.tx.changed); n > reviewed {
 			t.Fatalf("%d URLs in one turn", n)
 		}
-		if turn%2 == 0 { // a turn that is not committed has not been
+		if turn%2 == 0 { // a turn that is not committed has no effect
 			w.restart()
 			if n := queued(); n != before {
 				t.Fatalf("%d URLs are queued after a crash, want %d", n, before)

@@ -7,7 +7,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// wantMark holds whether the request for a URL says that it is a sitemap.
+// wantMark checks whether the request for a URL says that it is a sitemap.
 func (w *partitionFixture) wantMark(url string, want bool) {
 	w.t.Helper()
 	req := w.part.urls.inFlight[urlID{"c", messages.HashURL(url)}]
@@ -21,8 +21,8 @@ func (w *partitionFixture) wantMark(url string, want bool) {
 	}
 }
 
-// What is known for a sitemap is asked for as one, after a restart too, whether it was found
-// as a page before or is later.
+// A URL known as a sitemap is requested as one, even after a restart, whether it was found as a
+// page before or is later.
 func TestSitemapsAreAskedForAsSuch(t *testing.T) {
 	const named, linked, both, later, listed = "https://a.test/named", "https://a.test/linked", "https://a.test/both", "https://a.test/later", "https://a.test/listed"
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
@@ -34,7 +34,7 @@ func TestSitemapsAreAskedForAsSuch(t *testing.T) {
 		w.take(&messages.Candidates{Source: source, URLs: []messages.Candidate{{URL: url, Sitemap: true}}})
 	}
 	mark(messages.SourceLink, named)
-	for range 2 { // the second time it is remembered as known lately
+	for range 2 { // the second time it is in the recent links
 		w.link(0, linked, both)
 	}
 	mark(messages.SourceLink, both)
@@ -47,7 +47,7 @@ func TestSitemapsAreAskedForAsSuch(t *testing.T) {
 	}
 }
 
-// Who feeds a sitemap that was taken for a page has it fetched again, once.
+// Submitting a sitemap that was taken for a page fetches it again, once.
 func TestPageThatIsFedAsASitemapIsFetchedAgain(t *testing.T) {
 	const url = "https://a.test/urls"
 	w := newPartitionFixture(t, nil)

@@ -34,7 +34,8 @@ func TestSlackIsATwentiethOfTheShortestDelayOfWhatWasAskedLately(t *testing.T) {
 	}
 }
 
-// A host that is asked again soon ends the wait, and it comes back when none was for two seconds.
+// A host that is due again soon ends the wait. The wait returns when no such host had a request for
+// two seconds.
 func TestSlackEndsWithAHostThatDoesNotRest(t *testing.T) {
 	s := &Requests{pacer: new(pacer)}
 	now := int64(time.Hour)

@@ -7,7 +7,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// The hosts of one crawl are asked for, or those of all.
+// The query returns the hosts of one crawl, or of all.
 func TestSlowestHostsAreThoseOfACrawl(t *testing.T) {
 	w := newPartitionFixture(t, nil)
 	w.seed("https://a.test/")

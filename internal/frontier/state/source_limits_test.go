@@ -8,8 +8,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// A source says how often the URLs of its hosts are tried, and how many redirects lead
-// to them.
+// A source determines how often the URLs of its hosts are tried, and how many redirects may lead to
+// them.
 func TestSourcesHaveTheirOwnAttemptsAndRedirects(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
 		s.Scope, s.MaxAttempts, s.MaxRedirects = crawlspec.ScopeAny, 2, 0

@@ -10,7 +10,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// listed are seeds of a spec.
+// listed returns seeds for a spec.
 func listed(urls ...string) (seeds []crawlspec.Seed) {
 	for _, u := range urls {
 		seeds = append(seeds, crawlspec.Seed{URL: u})
@@ -18,8 +18,7 @@ func listed(urls ...string) (seeds []crawlspec.Seed) {
 	return seeds
 }
 
-// feedSeeds applies what the partition has published of seeds of specs, and reports whether that was
-// any.
+// feedSeeds applies the published seeds of specs, and reports whether there were any.
 func (w *partitionFixture) feedSeeds() bool {
 	w.t.Helper()
 	w.tend()
@@ -51,9 +50,8 @@ func TestSeedsOfTheSpecBeginTheCrawl(t *testing.T) {
 	w.wantSent(w.dispatch(10), "https://b.test/")
 }
 
-// Whoever dies before the seeds are stored on URLS, or before they are applied: the next
-// owner feeds them, to a crawl that nobody else has fed, to one that has, and to one at
-// rest.
+// Whichever owner dies before the seeds are stored on URLS, or before they are applied, the next
+// owner adds them: to a new crawl, to one that has other seeds, and to a dormant one.
 func TestSeedsOfTheSpecAreFedWhoeverDies(t *testing.T) {
 	for name, begin := range map[string]func(*partitionFixture){
 		"new": func(*partitionFixture) {}, "fed": func(w *partitionFixture) { w.seed("https://a.test/0") },
@@ -72,7 +70,7 @@ func TestSeedsOfTheSpecAreFedWhoeverDies(t *testing.T) {
 				if len(w.part.Seeds.pending) != 1 {
 					t.Fatalf("%d messages are published", len(w.part.Seeds.pending))
 				}
-				w.pass(time.Hour) // or nothing might be stored
+				w.pass(time.Hour) // otherwise nothing might be stored
 				w.tend()
 				w.restart()
 			}
@@ -86,8 +84,8 @@ func TestSeedsOfTheSpecAreFedWhoeverDies(t *testing.T) {
 	}
 }
 
-// A seed that is no longer in the list stays what it is, and the next run does not
-// begin with it, unless a person has fed it too.
+// A seed that is no longer in the list keeps its state, and the next run does not begin with it
+// unless a person has submitted it too.
 func TestRunBeginsWithTheSeedsThatTheSpecHas(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) {
 		s.Schedule, s.Seeds = "@every 1h", listed("https://a.test/1", "https://a.test/2", "https://a.test/3")
@@ -110,13 +108,13 @@ func TestRunBeginsWithTheSeedsThatTheSpecHas(t *testing.T) {
 	w.wantSent(visit(), "https://a.test/1", "https://a.test/2", "https://a.test/3")
 	w.change(func(s *crawlspec.Spec) { s.Seeds = listed("https://a.test/1", "https://a.test/4") })
 	w.feedSeeds()
-	w.wantSent(visit(), "https://a.test/1", "https://a.test/4") // one that failed and is fed again is tried again
+	w.wantSent(visit(), "https://a.test/1", "https://a.test/4") // a failed seed that is submitted again is retried
 	w.pass(time.Hour)
 	w.wantSent(visit(), "https://a.test/1", "https://a.test/2", "https://a.test/4")
 	w.wantState("https://a.test/3", Failed, string(messages.Gone))
 }
 
-// More seeds than a message or a turn has, over a restart in the middle of a run.
+// More seeds than fit into a message or a turn, with a restart in the middle of a run.
 func TestManySeedsOfTheSpecAreFed(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
@@ -144,8 +142,7 @@ func TestManySeedsOfTheSpecAreFed(t *testing.T) {
 	}
 }
 
-// An earlier owner may publish late: its list is no reason to believe that the new one was
-// fed, or that it was not.
+// An earlier owner may publish late: its list does not show whether the new one was received.
 func TestLateListOfSeedsIsNotTakenForTheNewOne(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Seeds = listed("https://a.test/1") })
 	w.tend()
@@ -163,8 +160,8 @@ func TestLateListOfSeedsIsNotTakenForTheNewOne(t *testing.T) {
 	}
 }
 
-// A name that was deleted and has a spec with seeds again: they are fed once the deleted
-// crawl is forgotten, by whoever owns the partition then.
+// A deleted name has a spec with seeds again. They are added once the deleted crawl is removed, by
+// whichever process owns the partition then.
 func TestSeedsOfTheSpecAfterADeletionAreFed(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		w := newPartitionFixture(t, nil)
@@ -181,7 +178,7 @@ func TestSeedsOfTheSpecAfterADeletionAreFed(t *testing.T) {
 		if killed {
 			w.restart()
 		} else {
-			w.part.crawls.active["c"].seedsSent = 0 // or what was published is applied
+			w.part.crawls.active["c"].seedsSent = 0 // otherwise the published ones are applied
 		}
 		w.feedSeeds()
 		w.wantSent(w.dispatch(10), "https://a.test/1")

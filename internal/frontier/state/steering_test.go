@@ -14,7 +14,7 @@ import (
 
 const second = crawlspec.Duration(time.Second)
 
-// How a crawl is steered: by its spec, which may change while it runs.
+// How a crawl is controlled: by its spec, which may change while it runs.
 
 func TestChangedRulesJudgeWhatIsKnownAgain(t *testing.T) {
 	w := newPartitionFixture(t, nil)
@@ -26,7 +26,7 @@ func TestChangedRulesJudgeWhatIsKnownAgain(t *testing.T) {
 	w.wantState("https://a.test/blog/1", Excluded, frontierapi.ReasonExclude)
 	w.wantState("https://b.test/", Queued, "")
 	w.change(func(s *crawlspec.Spec) { s.Exclude, s.Domains = nil, nil })
-	w.restart() // a review goes on after it
+	w.restart() // a review continues afterwards
 	w.tend()
 	w.wantState("https://a.test/blog/1", Queued, "")
 	w.wantState("https://b.test/", Excluded, frontierapi.ReasonScope)
@@ -40,7 +40,7 @@ func TestPausedCrawlSendsNothingUntilItIsResumed(t *testing.T) {
 	w.change(func(s *crawlspec.Spec) { s.State = crawlspec.Paused })
 	w.wantSent(w.dispatch(10))
 	w.restart()
-	w.result("https://a.test/1", nil) // what is under way goes on
+	w.result("https://a.test/1", nil) // requests in flight continue
 	w.link(1, "https://a.test/3")
 	w.wantSent(w.dispatch(10))
 	w.wantState("https://a.test/1", Parsing, "")
@@ -84,7 +84,8 @@ func TestCancelledCrawlEnds(t *testing.T) {
 	}
 }
 
-// What a rule excludes says so, whether the crawl is cancelled or not: so does its summary.
+// A URL that a rule excludes keeps that reason, whether the crawl is cancelled or not; so does the
+// summary.
 func TestCancelledCrawlKeepsWhyURLsWereExcluded(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Exclude = []string{"*/private/*"} })
 	w.seed("https://a.test/1", "https://a.test/private/1")
@@ -128,7 +129,7 @@ func TestPagesPerHost(t *testing.T) {
 	sent := w.dispatch(10)
 	slices.Sort(sent)
 	w.wantSent(sent, "https://a.test/1", "https://a.test/2", "https://b.test/1")
-	w.result("https://a.test/1", class(messages.Gone)) // no page
+	w.result("https://a.test/1", class(messages.Gone)) // not a page
 	w.wantSent(w.dispatch(10), "https://a.test/3")
 	w.result("https://a.test/2", nil)
 	w.result("https://a.test/3", nil)
@@ -201,8 +202,8 @@ func TestPageIsVisitedAgainByItsRule(t *testing.T) {
 	}
 }
 
-// Who fetches a page again is told what it was, if the spec leaves out pages that have
-// not changed. One that was gone is new.
+// A request says what the last page was, if the spec drops unchanged pages. A page that was gone
+// counts as new.
 func TestRequestTellsWhatThePageWasIfUnchangedPagesAreDropped(t *testing.T) {
 	for _, unchanged := range []crawlspec.Unchanged{crawlspec.UnchangedKeep, crawlspec.UnchangedDrop} {
 		w := newPartitionFixture(t, func(s *crawlspec.Spec) {
@@ -277,7 +278,7 @@ func TestScheduleStartsTheCrawlAgainOnce(t *testing.T) {
 			t.Errorf("round %d, want %d", req.Round, n)
 		}
 		w.result("https://a.test/", nil)
-		// The link on it is visited again with it.
+		// The link on it is visited again too.
 		m := &messages.Candidates{
 			Crawl: "c", Source: messages.SourceLink, Depth: 1, Run: run, URLs: []messages.Candidate{{URL: "https://a.test/x"}},
 			Ends: messages.Visit{URL: messages.HashURL("https://a.test/"), Round: n},
@@ -302,7 +303,7 @@ func TestScheduleStartsTheCrawlAgainOnce(t *testing.T) {
 	round(2, next.Unix())
 	w.restart()
 	w.wantSent(w.dispatch(10)) // nothing twice
-	// Three starts are missed, and made up for by one.
+	// One run makes up for three missed starts.
 	w.pass(20 * time.Hour)
 	last := next.Add(18 * time.Hour)
 	round(3, last.Unix())
@@ -324,7 +325,7 @@ func TestAddressesCanShareAPace(t *testing.T) {
 	w.pass(time.Minute)
 	w.seed("https://a.test/1", "https://a.test/2", "https://b.test/1", "https://b.test/2")
 	at := func(r *messages.Result) { r.IP = "192.0.2.7" }
-	w.wantSent(w.dispatch(10), "https://a.test/1", "https://b.test/1") // their address is not known yet
+	w.wantSent(w.dispatch(10), "https://a.test/1", "https://b.test/1") // their addresses are not known yet
 	w.result("https://a.test/1", at)
 	w.result("https://b.test/1", at)
 	w.pass(time.Second)
@@ -383,7 +384,7 @@ func TestDeadHostIsProbedAndThenGivenUp(t *testing.T) {
 		return sent[0]
 	}
 	fail()
-	w.wantSent(w.dispatch(1), "https://b.test/1") // others go on
+	w.wantSent(w.dispatch(1), "https://b.test/1") // others continue
 	w.pass(time.Second)
 	fail()
 	w.pass(59 * time.Second)
@@ -401,7 +402,7 @@ func TestDeadHostIsProbedAndThenGivenUp(t *testing.T) {
 			t.Errorf("%s is %v, want failed, or waiting for its next attempt", u, s)
 		}
 	}
-	w.pass(time.Hour) // what had its attempts put off finds out
+	w.pass(time.Hour) // URLs whose retries are pending learn of it
 	w.seed("https://a.test/4")
 	if sent := w.dispatch(10); len(sent) != 1 {
 		t.Errorf("sent %q, want one probe", sent)
@@ -414,7 +415,7 @@ func TestBloomFilterOfAnySizeLosesNothing(t *testing.T) {
 	tiny := newSeen()
 	tiny.grow()
 	tiny.layers[0].ClearAll()
-	for i := range tiny.layers[0].BitSet().Len() { // takes everything for known
+	for i := range tiny.layers[0].BitSet().Len() { // treats everything as known
 		tiny.layers[0].BitSet().Set(i)
 	}
 	w.part.crawls.get("c").seen = tiny

@@ -11,17 +11,17 @@ import (
 	"seine/pkg/messages"
 )
 
-// site answers what a world sends as a small site does that has validators: a page
-// that has not changed since the round of its validator is not sent again.
+// site answers the requests of a fixture like a small site with validators: it does not send a page
+// that is unchanged since the round of its validator.
 type site struct {
 	*partitionFixture
 	links   map[string][]string // by page
 	changed map[string]bool     // since the last run
 	asked   []string
-	whole   []string // of asked, those whose request was not conditional
+	whole   []string // of asked, those with unconditional requests
 }
 
-// crawl lets the crawl go on until it has nothing to do now.
+// crawl runs the crawl until it has nothing to do now.
 func (s *site) crawl() {
 	s.t.Helper()
 	s.asked, s.whole = nil, nil
@@ -83,8 +83,8 @@ func newSite(t *testing.T, change func(*crawlspec.Spec), links map[string][]stri
 
 func everyHour(s *crawlspec.Spec) { s.Schedule = "@every 1h" }
 
-// What lies behind pages that are unchanged is asked in every run, once, by requests
-// that are conditional; what the newest page does not lead to is not.
+// The pages behind unchanged pages are requested in every run, once, conditionally. Pages that the
+// newest version does not link to are not.
 func TestRunGoesOnBehindUnchangedPages(t *testing.T) {
 	const root, a, b, c = "https://a.test/", "https://a.test/a", "https://a.test/b", "https://a.test/c"
 	s := newSite(t, everyHour, map[string][]string{root: {a}, a: {b, root}, b: {a, c}})
@@ -100,7 +100,7 @@ func TestRunGoesOnBehindUnchangedPages(t *testing.T) {
 		}
 		s.restart()
 	}
-	s.links[a], s.changed[a] = []string{c}, true // b is linked to no more
+	s.links[a], s.changed[a] = []string{c}, true // b has no more links to it
 	for range 2 {
 		s.pass(time.Hour)
 		s.crawl()
@@ -115,8 +115,8 @@ func TestRunGoesOnBehindUnchangedPages(t *testing.T) {
 	}
 }
 
-// The links of pages that came before the crawl had a schedule are not known, nor what
-// other rules would find: such a page is asked for whole once.
+// The links of pages that came before the crawl had a schedule are unknown, and so are those that
+// other rules would find: such a page is requested unconditionally once.
 func TestPageWhoseLinksAreNotKnownIsAskedForWhole(t *testing.T) {
 	const root, a = "https://a.test/", "https://a.test/a"
 	s := newSite(t, nil, map[string][]string{root: {a}})
@@ -144,8 +144,9 @@ func TestPageWhoseLinksAreNotKnownIsAskedForWhole(t *testing.T) {
 	next()
 }
 
-// A result of a former owner, that a page is unchanged, does not show that its run has the page's links: that run
-// asks for the page whole, or for the stored links, unless the message came that finds these.
+// A former owner's result that a page is unchanged does not show that its run has the page's links.
+// That run requests the complete page, or the stored links, unless the message that finds these has
+// come.
 func TestResultOfAFormerOwnerDoesNotBringLinks(t *testing.T) {
 	t.Parallel()
 	const root = "https://a.test/"
@@ -181,8 +182,8 @@ func TestResultOfAFormerOwnerDoesNotBringLinks(t *testing.T) {
 	}
 }
 
-// The links of a large unchanged page are found in several turns, over restarts; a
-// repeat of the message, an older one and one about another page change nothing.
+// The links of a large unchanged page are found in several turns, over restarts. A repeat of the
+// message, an older one and one about another page change nothing.
 func TestLinksOfALargePageAreFoundInSteps(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")

@@ -20,7 +20,7 @@ func hostsOf(hs []frontierapi.HostStatus) (names []string) {
 
 func TestSurveyTellsWhatHostsWaitFor(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Delay, s.PerHost = crawlspec.Duration(time.Hour), 1 })
-	w.now = time.Now() // which is what answers count from
+	w.now = time.Now() // answers count from this time
 	w.seed("https://a.test/1", "https://a.test/2", "https://a.test/3", "https://b.test/1", "https://b.test/2", "https://c.test/1")
 	w.dispatch(2)
 	w.result("https://a.test/1", func(r *messages.Result) {
@@ -73,7 +73,7 @@ func TestHostTellsItsLastAnswers(t *testing.T) {
 	}
 }
 
-// However many URLs there are, those that failed are told without a look at the others.
+// However many URLs there are, the failed ones are returned without reading the others.
 func TestFewFailedURLsAmongManyAreFoundAtOnce(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
 	w.seed("https://a.test/")
@@ -92,7 +92,7 @@ func TestFewFailedURLsAmongManyAreFoundAtOnce(t *testing.T) {
 	}
 }
 
-// Whatever is fed meanwhile, each failed URL is told once.
+// Whatever is submitted meanwhile, each failed URL is returned once.
 func TestFailedURLsAreToldPageByPage(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
 	want := make(map[string]string)
@@ -126,7 +126,7 @@ func TestFailedURLsAreToldPageByPage(t *testing.T) {
 				t.Errorf("%s is told twice", f.URL)
 			}
 			got[f.URL] = f.Class
-			w.seed(f.URL) // it is tried again, and not told as long as it is queued
+			w.seed(f.URL) // it is retried, and not returned as long as it is queued
 		}
 		if q.After = page.Next; q.After == "" {
 			break

@@ -13,7 +13,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// What a guard has kept out by a comparison is kept out of later runs, too, until it is
+// A URL that a guard has excluded by a comparison stays excluded in later runs, until the guard is
 // turned off.
 func TestRunKeepsOutWhatGuardsHaveFoundByComparing(t *testing.T) {
 	t.Parallel()
@@ -63,7 +63,8 @@ func TestRunKeepsOutWhatGuardsHaveFoundByComparing(t *testing.T) {
 	}
 }
 
-// Why a URL is excluded that no rule excludes stands all the same: it was found.
+// The reason of an excluded URL stands even if no current rule excludes it, if it was found by a
+// request.
 func TestWhatWasFoundOfAURLStands(t *testing.T) {
 	t.Parallel()
 	rules := newPartitionFixture(t, nil).current
@@ -77,7 +78,7 @@ func TestWhatWasFoundOfAURLStands(t *testing.T) {
 	}
 }
 
-// docs/reference/outcomes.md has every reason for which a URL is excluded or has failed.
+// docs/reference/outcomes.md lists every reason for which URLs are excluded or fail.
 func TestReasonsAreDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/reference/outcomes.md")
@@ -103,7 +104,7 @@ func TestReasonsAreDocumented(t *testing.T) {
 	}
 }
 
-// exclusionReasons are all reasons why URLs are excluded.
+// exclusionReasons returns all reasons why URLs are excluded.
 func exclusionReasons() []string {
 	all := []string{
 		frontierapi.ReasonScope, frontierapi.ReasonScheme, frontierapi.ReasonInclude, frontierapi.ReasonExclude, frontierapi.ReasonDepth, frontierapi.ReasonRedirects, frontierapi.ReasonHostPages, frontierapi.ReasonCancelled,

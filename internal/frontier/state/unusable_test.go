@@ -8,9 +8,9 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// A crawl whose spec cannot be used stands still: nothing is sent, nothing decided for
-// good, and the partition has nothing to do with it. When the spec is mended, what came
-// meanwhile is judged by it.
+// A crawl with an unusable spec is stalled: nothing is sent, nothing is decided for good, and the
+// partition has no work for it. When the spec is fixed, it applies to everything that came
+// meanwhile.
 func TestCrawlWhoseSpecCannotBeUsedStandsStill(t *testing.T) {
 	t.Parallel()
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.Exclude, s.MaxDepth = []string{"*/private/*"}, new(1) })

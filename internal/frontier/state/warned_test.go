@@ -6,8 +6,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A page that was read in part is done, whichever message comes last, and its explanation
-// has what could not be read.
+// A page that was read only in part is done, whichever message comes last, and its explanation says
+// what could not be read.
 func TestPageThatWasReadInPartIsDoneWithAWarning(t *testing.T) {
 	const url, warning = "https://a.test/sitemap.xml", "1 of 2 entries without a URL that can be fetched"
 	ends := &messages.Candidates{

@@ -8,8 +8,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// What a pattern of exclude would drop is counted of URLs that wait alone, and nothing is dropped; it is what the spec
-// drops then.
+// The query counts only waiting URLs that an exclude pattern would drop, and drops nothing; the
+// spec drops the same URLs then.
 func TestWhatAPatternWouldDropIsCounted(t *testing.T) {
 	w := newPartitionFixture(t, func(s *crawlspec.Spec) { s.MaxAttempts = 1 })
 	for i := range 9 {

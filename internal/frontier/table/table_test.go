@@ -161,7 +161,7 @@ func TestUnreadableRecordIsQuarantined(t *testing.T) {
 func TestFailedTurnChangesNothing(t *testing.T) {
 	s := newShelf(t)
 	books.Put(s.Turn, "x", &book{words: []string{"a"}})
-	s.SetJSON(Prefix(7, 'j'), func() {}) // which JSON has not
+	s.SetJSON(Prefix(7, 'j'), func() {}) // which JSON cannot encode
 	if err := s.Commit(); err == nil {
 		t.Error("it was committed")
 	}
