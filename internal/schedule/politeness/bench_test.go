@@ -10,7 +10,8 @@ var benchRules = Rules{
 	Breaker: Breaker{Failures: 5, Wait: time.Minute, MaxWait: time.Hour, Probes: 6},
 }
 
-// BenchmarkRequest is one request's share: begun, ended, asked when next, stored.
+// BenchmarkRequest measures the operations of one request: begin, end, compute the next time,
+// store.
 func BenchmarkRequest(b *testing.B) {
 	for name, hours := range map[string]Hours{
 		"always": {},
@@ -56,7 +57,7 @@ func BenchmarkParseHours(b *testing.B) {
 	}
 }
 
-// The frontier asks and stores for every request: it must not make garbage.
+// The frontier computes and stores for every request, so it must not allocate.
 func TestNoAllocations(t *testing.T) {
 	r := benchRules
 	r.Hours = hours(t, "Europe/Berlin", "22:00-06:00")

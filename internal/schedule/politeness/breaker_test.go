@@ -11,7 +11,7 @@ var breakerRules = Rules{
 	Breaker: Breaker{Failures: 3, Wait: time.Minute, MaxWait: 5 * time.Minute, Probes: 4},
 }
 
-// broken is a host whose breaker has just opened.
+// broken returns a host whose breaker has just opened.
 func broken(t *testing.T) *host {
 	h := newHost(t, breakerRules)
 	wantEvent(t, h.asks(2, failure), NoEvent)

@@ -78,7 +78,7 @@ func TestResponseTimeIsSmoothed(t *testing.T) {
 	h := newHost(t, Rules{Delay: time.Millisecond})
 	for _, step := range []struct{ took, smoothed time.Duration }{
 		{800 * time.Millisecond, 800 * time.Millisecond},
-		{0, 800 * time.Millisecond}, // not known
+		{0, 800 * time.Millisecond}, // unknown
 		{1600 * time.Millisecond, 900 * time.Millisecond},
 		{100 * time.Millisecond, 800 * time.Millisecond},
 	} {
@@ -215,7 +215,7 @@ func TestAWaitThatTheRulesCutDoesNotComeBack(t *testing.T) {
 	})
 }
 
-// The clock never goes back; but what is read may be of the clock of another machine.
+// The clock never goes back, but a stored time may be from another machine's clock.
 func TestTimesAheadOfTheClockCountAsNow(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	r := Rules{Delay: time.Second, Interval: time.Second}
@@ -223,12 +223,12 @@ func TestTimesAheadOfTheClockCountAsNow(t *testing.T) {
 		h := newHost(t, r)
 		h.ask(throttledFor(time.Hour))
 		h.sleep(-ahead)
-		h.wantWait(time.Hour, RetryAfter) // no sooner for that
+		h.wantWait(time.Hour, RetryAfter) // not earlier because of that
 		h.state.Bound(h.now)
 		h.sleep(time.Hour - 1)
 		h.wantWait(1, RetryAfter)
 		h.sleep(1)
-		h.wantWait(0, Due) // nor later
+		h.wantWait(0, Due) // and not later
 	}
 	h := newHost(t, r)
 	h.ask(throttledFor(time.Hour))

@@ -41,7 +41,7 @@ func TestStateIsSmall(t *testing.T) {
 	}
 }
 
-// wantRoundTrip encodes s among other bytes and decodes it.
+// wantRoundTrip encodes s between other bytes and decodes it.
 func wantRoundTrip(t interface{ Errorf(string, ...any) }, s State) {
 	b := s.Append([]byte("before"))
 	if len(b) > len("before")+80 {
@@ -53,7 +53,7 @@ func wantRoundTrip(t interface{ Errorf(string, ...any) }, s State) {
 	}
 }
 
-// The bytes of version 1 must be read for ever.
+// The bytes of version 1 must always be readable.
 func TestStateOfVersion1(t *testing.T) {
 	stored := []byte{1, 0xff, 0x07, 2, 3, 4, 9<<3 | 2<<1 | 1, 5, 6, 7, 8, 9, 10}
 	want := State{

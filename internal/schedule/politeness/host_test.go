@@ -8,7 +8,7 @@ import (
 // monday is 2024-01-01 00:00 UTC, a Monday.
 var monday = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).UnixNano()
 
-// host is a caller of the package that obeys it.
+// host is a caller that follows the rules of the package.
 type host struct {
 	t     *testing.T
 	rules Rules
@@ -34,7 +34,7 @@ func (h *host) begin(n int) {
 // end ends a request now.
 func (h *host) end(o Outcome) Event { return h.state.End(&h.rules, h.now, o, uint64(h.now)) }
 
-// ask starts a request as soon as one may, and ends it after the time it took.
+// ask starts a request as soon as allowed, and ends it after o.Took.
 func (h *host) ask(o Outcome) Event {
 	h.due()
 	h.begin(1)
@@ -42,7 +42,7 @@ func (h *host) ask(o Outcome) Event {
 	return h.end(o)
 }
 
-// asks does so several times, and returns the last event.
+// asks calls ask n times, and returns the last event.
 func (h *host) asks(n int, o Outcome) (e Event) {
 	for range n {
 		e = h.ask(o)

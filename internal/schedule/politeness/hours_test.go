@@ -15,7 +15,7 @@ func hours(t testing.TB, zone string, spec ...string) Hours {
 	return h
 }
 
-// at reads a moment such as "2024-01-01T00:00:00Z".
+// at parses a time such as "2024-01-01T00:00:00Z".
 func at(t testing.TB, text string) time.Time {
 	t.Helper()
 	moment, err := time.Parse(time.RFC3339Nano, text)
@@ -26,7 +26,7 @@ func at(t testing.TB, text string) time.Time {
 }
 
 func TestHours(t *testing.T) {
-	type next struct{ from, to string } // "" is from
+	type next struct{ from, to string } // "" means from
 	for _, tt := range []struct {
 		name, zone string
 		spec       []string
@@ -80,8 +80,8 @@ func TestHours(t *testing.T) {
 			{"2024-01-07T19:29:00Z", ""},
 		}},
 
-		// Clocks in Berlin went from 02:00 to 03:00 at 2024-03-31T01:00Z, and from
-		// 03:00 to 02:00 at 2024-10-27T01:00Z.
+		// Clocks in Berlin were changed from 02:00 to 03:00 at 2024-03-31T01:00Z, and from 03:00 to
+		// 02:00 at 2024-10-27T01:00Z.
 		{"over a change of the clocks", "Europe/Berlin", []string{"09:00-17:00"}, []next{
 			{"2024-03-30T16:00:00Z", "2024-03-31T07:00:00Z"},
 			{"2024-10-26T15:00:00Z", "2024-10-27T08:00:00Z"},
@@ -104,7 +104,7 @@ func TestHours(t *testing.T) {
 			{"2024-10-27T01:45:00Z", "2024-10-28T01:15:00Z"},
 		}},
 		{"whose end the clocks go through twice", "Europe/Berlin", []string{"01:00-02:30"}, []next{
-			{"2024-10-27T00:30:00Z", "2024-10-27T01:00:00Z"}, // 02:00 for the second time
+			{"2024-10-27T00:30:00Z", "2024-10-27T01:00:00Z"}, // 02:00 occurs again
 		}},
 		// Samoa had no Friday 2011-12-30.
 		{"of a day that a zone leaves out", "Pacific/Apia", []string{"Fri 09:00-17:00"}, []next{

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// genSpan draws durations of which 0, small and large ones are likely.
+// genSpan draws durations; 0, small and large ones are likely.
 func genSpan(longest time.Duration) *rapid.Generator[time.Duration] {
 	return rapid.Custom(func(t *rapid.T) time.Duration {
 		return time.Duration(rapid.OneOf(
@@ -50,7 +50,7 @@ func genRules(tb testing.TB) *rapid.Generator[Rules] {
 func genOutcome() *rapid.Generator[Outcome] {
 	return rapid.Custom(func(t *rapid.T) Outcome {
 		o := Outcome{
-			// Good and HostFailure most of the time, for rows of them.
+			// Good and HostFailure are frequent, so that rows of them occur.
 			Kind: rapid.SampledFrom([]Kind{Neutral, Unsent, Good, Good, Good, Throttled, Refused, HostFailure, HostFailure}).Draw(t, "kind"),
 			Took: genSpan(time.Minute).Draw(t, "took"),
 			Age:  genSpan(time.Minute).Draw(t, "age"),
@@ -64,7 +64,7 @@ func genOutcome() *rapid.Generator[Outcome] {
 	})
 }
 
-// ledger is what a host may hold against its crawler, kept apart from State.
+// ledger tracks a host's limits for its crawler, independently of State.
 type ledger struct {
 	r           Rules
 	underWay    int
@@ -72,8 +72,8 @@ type ledger struct {
 	lastEnd     int64
 	retryAfter  int64 // no request before
 	crawlDelay  time.Duration
-	failures    int   // in a row, breaker closed
-	breakerOpen bool  // by failures counted here
+	failures    int   // in a row, with a closed breaker
+	breakerOpen bool  // by the failures counted here
 	probeAfter  int64 // no request before, while open
 }
 
@@ -100,7 +100,7 @@ func (l *ledger) began(t *rapid.T, now int64) {
 	l.lastStart = now
 }
 
-// ended takes down that a request has ended, of which the crawler learns at a time.
+// ended records that a request has ended, which the crawler learns later.
 func (l *ledger) ended(learnt int64, o Outcome) {
 	now := learnt - int64(o.Age)
 	l.underWay--
@@ -150,7 +150,7 @@ func TestACrawlerThatObeysIsPolite(tt *testing.T) {
 	})
 }
 
-// wantSound checks what holds of every State.
+// wantSound checks the invariants of every State.
 func wantSound(t *rapid.T, s *State, r *Rules, now int64) {
 	earliest, phase := s.Earliest(r, now), s.Phase(r, now)
 	if earliest < now || (now < math.MaxInt64/2 && earliest > now+int64(longestWait(r))) {
@@ -169,7 +169,7 @@ func wantSound(t *rapid.T, s *State, r *Rules, now int64) {
 	wantRoundTrip(t, *s)
 }
 
-// longestWait is what the package comment promises of Earliest.
+// longestWait returns the upper bound of Earliest that the package comment promises.
 func longestWait(r *Rules) time.Duration {
 	longest := max(r.Interval, r.maxRetryAfter(), r.mostJittered(max(r.Delay, r.MaxDelay, maxSlow)), r.mostJittered(r.Breaker.longest()))
 	return longest + 15*24*time.Hour
@@ -199,7 +199,7 @@ func TestNothingPanicsOrStalls(tt *testing.T) {
 	})
 }
 
-// genState draws any State that can be read from the store.
+// genState draws any State that can be decoded.
 func genState() *rapid.Generator[State] {
 	return rapid.Custom(func(t *rapid.T) State {
 		n := numbers{3: uint64(rapid.IntRange(0, 9).Draw(t, "good"))<<3 | rapid.Uint64Range(0, 5).Draw(t, "marks")}
@@ -223,7 +223,7 @@ func genState() *rapid.Generator[State] {
 func TestStrictestIsNoLessStrictThanEither(tt *testing.T) {
 	rapid.Check(tt, func(t *rapid.T) {
 		a, b := genRules(tt).Draw(t, "a"), genRules(tt).Draw(t, "b")
-		a.Hours = genHours(tt).Draw(t, "hours of both") // so that they have some in common
+		a.Hours = genHours(tt).Draw(t, "hours of both") // so that they overlap
 		b.Hours = a.Hours
 		both := Strictest(a, b)
 		var s State
@@ -247,8 +247,8 @@ func TestStrictestIsNoLessStrictThanEither(tt *testing.T) {
 	})
 }
 
-// TestNextIsTheFirstMomentWithinHours compares with a walk from minute to minute
-// along the clocks of package time, over all changes of the clocks of a year.
+// TestNextIsTheFirstMomentWithinHours compares Next with a walk from minute to minute along the
+// clocks of package time, over all clock changes of a year.
 func TestNextIsTheFirstMomentWithinHours(tt *testing.T) {
 	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Pacific/Apia", "America/Sao_Paulo"}
 	rapid.Check(tt, func(t *rapid.T) {
@@ -293,7 +293,7 @@ func TestNextIsTheFirstMomentWithinHours(tt *testing.T) {
 }
 
 func TestSeedsMixWell(t *testing.T) {
-	// Neighbouring seeds must fall evenly into the parts of a range.
+	// Neighbouring seeds must be distributed evenly over the parts of a range.
 	var parts [16]int
 	for seed := range uint64(16_000) {
 		parts[mix(seed)>>60]++

@@ -7,8 +7,8 @@ import (
 
 var refused = Outcome{Kind: Refused}
 
-// URLs refused one after the other slow a host down, up to a minute; good answers bring it
-// back. Refusals among good answers slow nothing down.
+// Several refused URLs in a row slow a host down, up to a minute; good responses undo that.
+// Refusals between good responses do not slow it down.
 func TestRefusedURLsInARowSlowDown(t *testing.T) {
 	h := newHost(t, Rules{Delay: time.Second})
 	for range 3 {
@@ -29,7 +29,7 @@ func TestRefusedURLsInARowSlowDown(t *testing.T) {
 	h.wantWait(time.Second, Delay)
 }
 
-// A host that was slowed down further for another reason is not asked sooner.
+// A host that was slowed down further for another reason stays as slow.
 func TestRefusedURLShortensNoSlowdown(t *testing.T) {
 	h := newHost(t, Rules{Delay: time.Second})
 	h.asks(10, throttled)

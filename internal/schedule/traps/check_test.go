@@ -78,7 +78,8 @@ func TestChecksAreOff(t *testing.T) {
 	}
 }
 
-// A calendar that goes back further than numbers are taken for years is ended by its word; an archive of newspapers is not.
+// A calendar that goes back further than numbers count as years is ended by its calendar word; an
+// archive of newspapers is not.
 func TestCalendarThatGoesFarBack(t *testing.T) {
 	l := Limits{CalendarBack: 200}
 	old := today.Year() - 201
@@ -96,7 +97,7 @@ func TestCalendarThatGoesFarBack(t *testing.T) {
 	}
 }
 
-// TestCalendar has dates that are too far away; the same years nearby must pass.
+// TestCalendar tests dates that are too far away; the same forms with near years must pass.
 func TestCalendar(t *testing.T) {
 	for _, path := range []string{
 		"/2031/05/", "/2031/05", "/2031/11/", "/calendar/2031/5", "/calendar/2031/12", "/calendar/x/2031/01/", "/2031/05/12",
@@ -125,8 +126,8 @@ func TestCalendar(t *testing.T) {
 	}
 }
 
-// A date of a thing is not of a calendar: only where nothing is dated any more is a site that
-// says nothing of a calendar an endless one.
+// Dates of things do not belong to a calendar. A site that does not look like a calendar counts as
+// an endless one only beyond the years in which things have dates.
 func TestDatesOfThings(t *testing.T) {
 	for _, path := range []string{
 		"/bonds/%d-02-15", "/bonds/%d/02/15", "/parts/%d-08", "/parts/%d/08", "/x/%d/5/09", "/x/%d_05_12/", "/futures/gold-%d-06-30.html", "/leases/may-%d", "/leases/may/%d",
@@ -141,7 +142,7 @@ func TestDatesOfThings(t *testing.T) {
 	}
 }
 
-// TestCalendarEdges has the first and the last year allowed.
+// TestCalendarEdges tests the first and the last allowed year.
 func TestCalendarEdges(t *testing.T) {
 	for path, want := range map[string]Reason{
 		"/2028/12/": "", "/2029/01/": Calendar, "/1976/01/": "", "/1975/09/": Calendar,
@@ -153,8 +154,8 @@ func TestCalendarEdges(t *testing.T) {
 	}
 }
 
-// TestNoCalendar has numbers that are no dates, or dates of things that are not
-// a calendar's.
+// TestNoCalendar tests numbers that are not dates, and dates of things that do not belong to a
+// calendar.
 func TestNoCalendar(t *testing.T) {
 	for _, path := range []string{
 		// Items, pages, users, issues.
@@ -170,10 +171,10 @@ func TestNoCalendar(t *testing.T) {
 		"/ukpga/1965/12/section/1", "/ukpga/2031/5", "/resolution/1920x1080", "/tiles/12/2048/1362.png", "/geo/1950.05,2031.12",
 		// Seasons and spans.
 		"/seasons/1908-09", "/season/1911-12/", "/history/1901-05", "/season/1899-00", "/history/1914-1918", "/wiki/1939-45",
-		// Of long ago.
+		// The distant past.
 		"/1969/07/21/archives/men-walk-on-moon.html", "/1915/05/07/lusitania/", "/wiki/june-1944", "/the-landings-june-1944",
 		"/blog/1969-07-21-men-walk-on-moon", "/battle-of-1815-06-18.html", "/diary/1669-05-31-the-last-entry/",
-		// Nearby.
+		// Near dates.
 		"/2026/11/", "/2027-05-12", "/2028/12/31", "/1976/01/01/", "?date=2026-11-21", "?year=1990&month=5",
 		// Parameters.
 		"?id=2999", "?page=1900", "?year=2031", "?year=1942", "?y=1950&x=3&m=5", "?y=1950", "?month=5", "?zip=2031-05",
@@ -193,8 +194,8 @@ func TestNoCalendar(t *testing.T) {
 	}
 }
 
-// TestCalendarsEnd walks calendars of all forms in steps of a month, and looks
-// for where the guard ends that.
+// TestCalendarsEnd walks calendars of all forms in steps of a month, and checks where the guard
+// ends that.
 func TestCalendarsEnd(t *testing.T) {
 	for _, form := range []string{
 		"/calendar/2006/01/", "/2006/01", "/2006/1/", "/events/2006/1", "/2006-01", "/x/2006-01", "/x/2006_01.html",
@@ -202,7 +203,7 @@ func TestCalendarsEnd(t *testing.T) {
 		"?month=200601", "/year/2006/month/1", "/cal.php?d=2006-01-02", "/a/b/2006/01/02", "/a/b/2006/1/02/",
 	} {
 		if form == "/2006/1/" {
-			continue // told apart from numbers only behind a word; see SameContent
+			continue // only a calendar word distinguishes these from other numbers; see SameContent
 		}
 		for _, step := range []int{1, -1} {
 			months := 0
@@ -213,9 +214,9 @@ func TestCalendarsEnd(t *testing.T) {
 				}
 				at = at.AddDate(0, step, 0)
 			}
-			name := strings.Contains(strings.ToLower(form), "jan") // of long ago these are no calendar's
+			name := strings.Contains(strings.ToLower(form), "jan") // these do not count as calendars in the distant past
 			most, least := 3, 62
-			if strings.HasPrefix(form, "/x/") || strings.HasPrefix(form, "/a/b/") || form == "/cal.php?d=2006-01-02" { // nothing says that they are
+			if strings.HasPrefix(form, "/x/") || strings.HasPrefix(form, "/a/b/") || form == "/cal.php?d=2006-01-02" { // nothing says that these are calendars
 				most, least = 131, 131
 			}
 			if years := months / 12; step > 0 && years > most || step < 0 && years > least && !name {
@@ -225,8 +226,8 @@ func TestCalendarsEnd(t *testing.T) {
 	}
 }
 
-// TestCalendarOfPagesThatDiffer walks the months of a calendar whose pages have a text of
-// their own, which no other guard ends.
+// TestCalendarOfPagesThatDiffer walks the months of a calendar whose pages have different text,
+// which no other guard ends.
 func TestCalendarOfPagesThatDiffer(t *testing.T) {
 	const enough = 5000
 	walk := func(l *Limits) (pages int) {
@@ -246,7 +247,7 @@ func TestCalendarOfPagesThatDiffer(t *testing.T) {
 	}
 	l := defaults
 	l.CalendarBack = 200                    // as in crawlspec.DefaultTraps
-	if n := walk(&l); n != (200+1+2)*12+1 { // this month is walked twice
+	if n := walk(&l); n != (200+1+2)*12+1 { // the current month is walked twice
 		t.Errorf("%d pages with the guard", n)
 	}
 	l.CalendarAhead, l.CalendarBack = 0, 0

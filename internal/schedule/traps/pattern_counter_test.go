@@ -27,7 +27,7 @@ func TestKeys(t *testing.T) {
 	const uuid = "550e8400-e29b-41d4-a716-446655440000"
 	for _, c := range []struct {
 		a, b         string
-		fine, coarse bool // the same
+		fine, coarse bool // whether the keys are equal
 	}{
 		{"/item/1", "/item/22", true, true},
 		{"/item-1-x.html", "/item-345-x.html", true, true},
@@ -109,7 +109,7 @@ func TestParameterSets(t *testing.T) {
 			t.Errorf("%s: %q, want %q", path, got, want)
 		}
 	}
-	// Values without names, or with names made by chance, are one set.
+	// Values without names, or with random names, are one set.
 	for _, form := range []string{"/showthread.php?%d-a-title", "/x?%016x=", "/y?%d", "/z?page=%d"} {
 		n, _ := admit(s, &l, 1000, func(i int) string { return site + fmt.Sprintf(form, 1000+i*7919) })
 		if n != 1000 {
@@ -185,7 +185,7 @@ func TestTwin(t *testing.T) {
 	}
 }
 
-// TestTwinOfAnyOrder: all orders have one twin, and other parameters another.
+// TestTwinOfAnyOrder: all orders have the same twin, other parameters have another.
 func TestTwinOfAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ps := rapid.SliceOfN(rapid.StringMatching(`[a-c]=[0-2]`), 2, 30).Draw(t, "parameters")
@@ -200,8 +200,8 @@ func TestTwinOfAnyOrder(t *testing.T) {
 	})
 }
 
-// TestRestoreInAnyOrder: state made from records, in another order and in two
-// halves, decides as the one that counted on.
+// TestRestoreInAnyOrder: state restored from records, in another order and in two halves, decides
+// like the state that kept counting.
 func TestRestoreInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := Limits{MaxParameterSets: 8, MaxSameShape: 40, SameContentAfter: 30}
@@ -237,7 +237,7 @@ func TestRestoreInAnyOrder(t *testing.T) {
 	})
 }
 
-// TestTableKeepsWhatIsFrequent floods a table with keys that come once.
+// TestTableKeepsWhatIsFrequent floods a table with keys that occur once.
 func TestTableKeepsWhatIsFrequent(t *testing.T) {
 	tab := newTable[uint32](1024)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -269,8 +269,8 @@ func TestTableKeepsWhatIsFrequent(t *testing.T) {
 	}
 }
 
-// TestErrorAtAMillion has the default limits among a million URLs of a
-// partition: ordinary sites are not touched, and traps do not hide in them.
+// TestErrorAtAMillion tests the default limits with a million URLs of a partition: ordinary sites
+// are not affected, and traps are still detected.
 func TestErrorAtAMillion(t *testing.T) {
 	s := NewPatternCounter()
 	l := defaults
@@ -372,7 +372,7 @@ func TestShapesDoNotAllocate(t *testing.T) {
 		s.Fetched(url, 1)
 		SortQuery("http://a.example/?a=1&b=2")
 		i++
-	}); n > 0.1 { // a table grows now and then
+	}); n > 0.1 { // a table grows occasionally
 		t.Errorf("%.2f allocations", n)
 	}
 }
@@ -404,7 +404,7 @@ func BenchmarkAdmit(b *testing.B) {
 	}
 }
 
-// BenchmarkNewURL is all that the frontier does here for a new URL and its page.
+// BenchmarkNewURL measures the frontier's calls for a new URL and its page.
 func BenchmarkNewURL(b *testing.B) {
 	urls := benchURLs(1 << 18)
 	s := NewPatternCounter()
