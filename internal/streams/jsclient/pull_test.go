@@ -17,7 +17,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// openPull makes a consumer that delivers again only after an hour.
+// openPull creates a consumer that redelivers only after an hour.
 func openPull(t *testing.T) (*stages.Bus, *jsclient.Puller, jetstream.Consumer) {
 	t.Helper()
 	_, b := stagestest.Open(t)
@@ -48,7 +48,7 @@ func TestPullGivesWhatThereIs(t *testing.T) {
 	}
 }
 
-// All that has come is taken, or it would come again after AckWait.
+// All received messages are taken. Otherwise they would be redelivered only after AckWait.
 func TestPullThatIsBrokenOffDropsNothing(t *testing.T) {
 	t.Parallel()
 	const n = 50
@@ -105,7 +105,8 @@ func TestPullTellsThatNobodyServes(t *testing.T) {
 	}
 }
 
-// A request that its last message fills to the byte is over, though the server does not say so.
+// A request whose last message fills its bytes exactly has ended, though the server does not say
+// so.
 func TestPullThatIsFilledExactlyIsOver(t *testing.T) {
 	t.Parallel()
 	b, p, _ := openPull(t)
@@ -115,7 +116,7 @@ func TestPullThatIsFilledExactlyIsOver(t *testing.T) {
 	pull := func(bytes int) error {
 		return p.Pull(t.Context(), jsclient.Batch{Messages: 10, Bytes: bytes}, func(m *nats.Msg) {
 			sizes = append(sizes, m.Size())
-			if err := m.Nak(); err != nil { // it comes once more, with the same size
+			if err := m.Nak(); err != nil { // it is redelivered with the same size
 				asked <- err
 			}
 		})
@@ -129,7 +130,7 @@ func TestPullThatIsFilledExactlyIsOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if took := time.Since(began); took > 6*time.Second { // a request that waits for a message takes as long or longer: nothing but its time tells that it has
+	if took := time.Since(began); took > 6*time.Second { // a request that waits for a message takes as long or longer: only its time shows that
 		t.Errorf("three requests took %s, want none to wait for a message that cannot come", took)
 	}
 	if len(sizes) != 5 || sizes[0] != sizes[4] {
@@ -142,7 +143,7 @@ func TestPullThatIsFilledExactlyIsOver(t *testing.T) {
 	}
 }
 
-// In a cluster the word that ends a request comes before messages that were sent because of it.
+// In a cluster the status that ends a request overtakes messages sent before it.
 func TestPullTakesWhatTheEndOfItsRequestHasOvertaken(t *testing.T) {
 	t.Parallel()
 	for end, notSent := range map[string]string{"Message Size Exceeds MaxBytes": "3", "Batch Completed": "0"} {

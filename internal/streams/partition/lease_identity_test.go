@@ -12,8 +12,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A second process with the identity of one that runs, as with a copied --state, takes nothing and ends with the reason; the first
-// keeps what it has, and the shares of others stay as they are.
+// A second process with the identity of a running one, as with a copied --state, acquires nothing
+// and ends with the reason. The first keeps its leases, and the shares of others do not change.
 func TestLeases_SameIdentityTwice_SecondRefuses(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(*Leases){
@@ -52,8 +52,8 @@ func TestLeases_SameIdentityTwice_SecondRefuses(t *testing.T) {
 	}
 }
 
-// Of two that start at the same moment neither finds the other. The one whose lease is taken ends, and gives back nothing that is
-// the other's.
+// Two processes that start at the same moment do not find each other. The one whose lease is taken
+// ends, and releases nothing that belongs to the other.
 func TestLeases_TakenByTheSameIdentity_Ends(t *testing.T) {
 	t.Parallel()
 	br, b := openLeases(t)
@@ -81,7 +81,7 @@ func TestLeases_TakenByTheSameIdentity_Ends(t *testing.T) {
 	}
 }
 
-// After a kill a process has its leases at once: no lease ends while the test runs.
+// After a kill a process has its leases back at once: no lease expires during the test.
 func TestLeases_KilledAndBack_TakenAtOnce(t *testing.T) {
 	t.Parallel()
 	br, b := openLeasesFor(t, time.Hour)
@@ -103,7 +103,8 @@ func TestLeases_KilledAndBack_TakenAtOnce(t *testing.T) {
 	_ = b
 }
 
-// A connection that the server still has, of a process that does not answer, delays the next until the leases have ended.
+// A process that does not answer, but whose connection the server still has, delays the next one
+// until the leases have expired.
 func TestLeases_FormerProcessDoesNotAnswer_WaitedOut(t *testing.T) {
 	t.Parallel()
 	const ttl = 2 * time.Second

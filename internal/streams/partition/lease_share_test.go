@@ -103,8 +103,8 @@ func TestLeasesOnlyIsChecked(t *testing.T) {
 	}
 }
 
-// An owner that returns by itself gives the partition to others at once, and
-// has it again only after a while.
+// An owner that returns by itself gives the partition to others at once, and acquires it again only
+// after a while.
 func TestLeasesGivenBack(t *testing.T) {
 	t.Parallel()
 	br, b := openLeases(t)
@@ -162,8 +162,8 @@ func TestLeasesSayWhy(t *testing.T) {
 	}
 }
 
-// inTime tries what has a time limit up to three times: other work on the
-// machine is not to be measured.
+// inTime tries an operation with a time limit up to three times, so that other load on the machine
+// is not measured.
 func inTime(t *testing.T, bound time.Duration, try func() time.Duration) {
 	t.Helper()
 	for i := range 3 {
@@ -178,8 +178,8 @@ func inTime(t *testing.T, bound time.Duration, try func() time.Duration) {
 	}
 }
 
-// With the timings of production: what is released is taken at once, whether
-// its owner has more than its share or ends.
+// With production timings, a released lease is acquired at once, whether its owner has more than
+// its share or ends.
 func TestLeasesHandover(t *testing.T) {
 	t.Parallel()
 	br, _ := openLeasesFor(t, messages.LeaseTTL)
@@ -209,7 +209,7 @@ func TestLeasesHandover(t *testing.T) {
 	})
 }
 
-// TestLeasesChild is not a test but a process of TestLeasesProcesses.
+// TestLeasesChild is not a test but a child process of TestLeasesProcesses.
 func TestLeasesChild(t *testing.T) {
 	url := os.Getenv("SEINE_TEST_LEASES")
 	if url == "" {
@@ -226,7 +226,7 @@ func TestLeasesChild(t *testing.T) {
 	_ = l.Run(t.Context())
 }
 
-// child is a process that shares partitions with the test, and what it said.
+// child is a process that shares partitions with the test, with its output.
 type child struct {
 	*exec.Cmd
 	mu    sync.Mutex
@@ -257,7 +257,7 @@ func startChild(t *testing.T, url string) *child {
 	return c
 }
 
-// said counts the lines that begin and end so.
+// said counts the lines with a prefix and a suffix.
 func (c *child) said(prefix, suffix string) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -269,10 +269,10 @@ func (c *child) said(prefix, suffix string) (n int) {
 	return n
 }
 
-// owned is how many partitions the child has, by what it said.
+// owned returns how many partitions the child has, by its output.
 func (c *child) owned() int { return c.said("enter", "") - c.said("leave", "") }
 
-// Real processes: one is killed, one frozen and thawed.
+// Real processes: one is killed, one is frozen and resumed.
 func TestLeasesProcesses(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
@@ -281,7 +281,7 @@ func TestLeasesProcesses(t *testing.T) {
 	l := fairLeases(b, "test", r, 8)
 	await.Start(t, l.Run)
 	await.Eventually(t, "the test has all", counts(r, map[string]int{"test": 8}))
-	// The server looks for what has expired at least 250 ms after the last time.
+	// The server checks for expired keys at least 250 ms after the last time.
 	t.Logf("at best within %s", leaseTTL+l.every()+250*time.Millisecond)
 	strike := func(c *child, signal syscall.Signal) time.Duration {
 		await.Eventually(t, "the child has half", func() bool {
@@ -306,7 +306,7 @@ func TestLeasesProcesses(t *testing.T) {
 	})
 }
 
-// The server's refusals are said once, not at every attempt.
+// The server's refusals are logged once, not at every attempt.
 func TestLeasesTrouble(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
@@ -338,8 +338,8 @@ func TestLeasesTrouble(t *testing.T) {
 	await.Eventually(t, "a let go", func() bool { n, _ := r.owned(); return n == 0 })
 }
 
-// Processes come, go, are killed and cut off in any order: no two ever own the
-// same partition, and every partition has its owner again soon.
+// Processes start, end, are killed and cut off in any order: no two ever own the same partition,
+// and every partition soon has an owner again.
 func TestLeasesModel(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
@@ -397,7 +397,7 @@ func TestLeasesModel(t *testing.T) {
 			what = "cut off"
 			p := live[rnd.IntN(len(live))]
 			p.net.Swallow.Store(true)
-			time.Sleep(time.Duration(rnd.Int64N(int64(3 * leaseTTL / 2)))) // what a network does, not a wait
+			time.Sleep(time.Duration(rnd.Int64N(int64(3 * leaseTTL / 2)))) // simulates the network, does not wait
 			p.net.Cut()
 		}
 		await.Eventually(t, "all is shared evenly after "+what, even)

@@ -19,15 +19,15 @@ import (
 	"seine/pkg/stages"
 )
 
-// leaseTTL is long enough for a machine with much other work not to lose a lease by
-// being slow, 7/10 of it, and short enough to wait for.
+// leaseTTL is long enough that a busy machine does not lose a lease by being slow, for 7/10 of it,
+// and short enough to wait for.
 const leaseTTL = 8 * time.Second
 
-// aWhile is how long is watched that nothing happens: what must not happen would in the
-// moment that something else does.
+// aWhile is how long a test checks that nothing happens: a forbidden event would happen immediately
+// after another one.
 const aWhile = time.Second
 
-// openLeases starts a broker with nothing but the bucket of leases.
+// openLeases starts a broker with only the bucket of leases.
 func openLeases(t *testing.T) (*natstest.Broker, *stages.Bus) {
 	t.Helper()
 	return openLeasesFor(t, leaseTTL)
@@ -44,14 +44,14 @@ func openLeasesFor(t *testing.T, ttl time.Duration) (*natstest.Broker, *stages.B
 	return br, b
 }
 
-// register knows who works on what, and fails the test when two do.
+// register tracks who works on each partition, and fails the test if two do.
 type register struct {
 	t       *testing.T
 	mu      sync.Mutex
 	holders map[int]string
 	epochs  map[int][]uint64
 	causes  map[int][]error
-	dead    map[string]bool // by owner: killed; what it still does here is not real
+	dead    map[string]bool // killed owners; their further actions here are not real
 }
 
 func (r *register) enter(p int, who string, epoch uint64) {
@@ -83,7 +83,7 @@ func (r *register) leave(p int, who string, cause error) {
 	r.causes[p] = append(r.causes[p], cause)
 }
 
-// kill makes who vanish.
+// kill makes an owner vanish.
 func (r *register) kill(who string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,8 +94,7 @@ func (r *register) kill(who string) {
 	maps.DeleteFunc(r.holders, func(_ int, h string) bool { return h == who })
 }
 
-// owned returns how many partitions have an owner, and moves how often one got
-// one.
+// owned returns how many partitions have an owner, and how often one has got an owner.
 func (r *register) owned() (n, moves int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,7 +104,7 @@ func (r *register) owned() (n, moves int) {
 	return len(r.holders), moves
 }
 
-// left returns why the owners of p stopped, so far.
+// left returns why the owners of p have stopped so far.
 func (r *register) left(p int) []error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -123,7 +122,7 @@ func (r *register) count() map[string]int {
 	return n
 }
 
-// newLeases returns leases of 8 partitions, whose owner takes slow to finish.
+// newLeases returns leases of 8 partitions, whose owner takes the time slow to finish.
 func newLeases(b *stages.Bus, who string, r *register, slow time.Duration) *Leases {
 	return &Leases{
 		Bus: b, Group: "frontier", Owner: who, Partitions: 8, Log: b.Log, ttl: leaseTTL,
@@ -155,7 +154,7 @@ func TestLeasesOneOwner(t *testing.T) {
 	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
-	// Given up in order, it is free at once.
+	// An orderly release frees it at once.
 	began := time.Now()
 	await.Eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
 	t.Logf("took %s", time.Since(began))
@@ -173,8 +172,7 @@ func TestLeasesTakeover(t *testing.T) {
 	await.Eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
 }
 
-// A process that died without a word has its partitions at once when it is
-// back, under a new epoch.
+// A process that was killed has its partitions back at once when it returns, under a new epoch.
 func TestLeasesSameOwner(t *testing.T) {
 	t.Parallel()
 	_, b := openLeases(t)
@@ -227,8 +225,7 @@ func TestLeasesFair(t *testing.T) {
 	t.Logf("what b gave up lay idle for %s", time.Since(began))
 }
 
-// A partition that is given away slowly must not cost the lease of the others,
-// or its own.
+// A slow handover of a partition must not cost the lease of the others, or its own.
 func TestLeasesSlowToFinish(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
@@ -249,7 +246,7 @@ func TestLeasesSlowToFinish(t *testing.T) {
 	await.Eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
 }
 
-// An owner that cannot reach the server lets go before its lease ends there.
+// An owner that cannot reach the server stops before its lease ends there.
 func TestLeasesFence(t *testing.T) {
 	t.Parallel()
 	br, b := openLeases(t)
@@ -261,14 +258,14 @@ func TestLeasesFence(t *testing.T) {
 	await.Eventually(t, "a has all", func() bool { return r.count()["a"] == 8 })
 	p.Swallow.Store(true)
 	await.Start(t, newLeases(b, "b", r, 0).Run)
-	// The register tells if the two overlap.
+	// The register fails the test if the two overlap.
 	await.Eventually(t, "b has all", func() bool { return r.count()["b"] == 8 })
 	p.Cut()
 	await.Always(t, aWhile, "b keeps all", func() bool { return r.count()["b"] == 8 })
 }
 
-// One process never works twice on a partition, even if it loses a lease and
-// could have it back while it still finishes.
+// A process never works on a partition twice at once, even if it loses a lease and could acquire it
+// again while it still finishes.
 func TestLeasesNoOverlap(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()

@@ -20,7 +20,7 @@ func feedOf(b *stages.Bus, after messages.Position) *OrderedReader {
 	return NewOrderedReader(b, messages.StreamURLs, messages.PartitionConsumer(messages.ConsumerURLs, "urls", 0), after)
 }
 
-// next takes n messages of a reader.
+// next takes n messages from a reader.
 func next(t *testing.T, f *OrderedReader, n int) []*ReaderMessage {
 	t.Helper()
 	var got []*ReaderMessage
@@ -81,13 +81,13 @@ func TestOrderedReader(t *testing.T) {
 		t.Error("C is not closed")
 	}
 
-	// Its owner stored only the second, whatever was acknowledged since.
+	// The owner stored only the second message, whatever was acknowledged since.
 	f = feedOf(b, got[1].Position)
 	await.Start(t, f.Run)
 	if again := next(t, f, 2); !slices.Equal(texts(again), numbers(2, 4)) {
 		t.Errorf("after a restart %q", texts(again))
 	}
-	// One that waits at the end gets what comes next.
+	// A reader that waits at the end gets the next message.
 	if _, err := b.JS.Publish(t.Context(), subjectURLs, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestOrderedReaderAtTheEnd(t *testing.T) {
 	if err := j.End(); err != nil {
 		t.Fatal(err)
 	}
-	// All of it purged meanwhile: the position is still good.
+	// All of it was purged meanwhile: the position is still valid.
 	if err := natstest.StreamOf(t, b.JS, messages.StreamURLs).Purge(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -163,8 +163,8 @@ func TestOrderedReaderBrokerRestart(t *testing.T) {
 	}
 }
 
-// What was handed out and not acknowledged is not acknowledged by a new connection:
-// the janitor would let go of what the owner may have to read again.
+// A new connection does not acknowledge messages that were handed out but not acknowledged: the
+// janitor would purge messages that the owner may have to read again.
 func TestOrderedReaderAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
 	t.Parallel()
 	br, b := stagestest.Open(t)
@@ -199,8 +199,7 @@ func TestOrderedReaderAcknowledgesOnlyWhatItsOwnerDoes(t *testing.T) {
 	}
 }
 
-// The last messages that the broker sent are lost on the way, and no later one
-// shows it.
+// The last messages that the broker sent are lost, and no later one reveals that.
 func TestOrderedReaderLostOnTheWay(t *testing.T) {
 	t.Parallel()
 	br, b := stagestest.Open(t)
@@ -260,7 +259,7 @@ func TestOrderedReaderStreamMadeAnew(t *testing.T) {
 	}
 }
 
-// Positions that are not of this stream as it is now: all of it is read again.
+// The positions do not match the current stream: all of it is read again.
 func TestOrderedReaderPositionNotTrusted(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -293,8 +292,9 @@ func TestOrderedReaderPositionNotTrusted(t *testing.T) {
 	}
 }
 
-// A stream that has lost messages that were read begins an era, so that visits are recorded whose rounds were used in
-// the lost time. A stream that was created again, and a reader that only looks on, do not.
+// A stream that has lost messages that were read begins a new era, so that visits whose rounds were
+// used in the lost period are recorded. A re-created stream, and a reader that only observes, do
+// not.
 func TestLossOfReadMessages_EraBegins(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -331,7 +331,7 @@ func TestLossOfReadMessages_EraBegins(t *testing.T) {
 	}
 }
 
-// The consumer of the reader may vanish, by a person or with a server.
+// The consumer of the reader may be deleted by a person or lost with a server.
 func TestOrderedReaderConsumerDeleted(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)

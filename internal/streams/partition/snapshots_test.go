@@ -27,8 +27,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// openSnapshots starts a broker with the streams of Seine and a bucket of
-// snapshots of at most limit bytes.
+// openSnapshots starts a broker with the streams of Seine and a bucket of snapshots with a size
+// limit in bytes.
 func openSnapshots(t *testing.T, limit int64) (*natstest.Broker, *stages.Bus, *Snapshots) {
 	t.Helper()
 	br, b := stagestest.Open(t)
@@ -55,7 +55,7 @@ func load(t *testing.T, s *Snapshots, snap Snapshot) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// objects returns the names of what is in the bucket, whole or not.
+// objects returns the names of the objects in the bucket, complete or not.
 func objects(t *testing.T, s *Snapshots) []string {
 	t.Helper()
 	box, err := s.objects(t.Context())
@@ -97,7 +97,7 @@ func TestSnapshotRoundTrip(t *testing.T) {
 		if have := objects(t, s); size > 0 && !slices.Equal(have, []string{saved.Object}) {
 			t.Errorf("the bucket holds %q", have)
 		}
-		// Others can read it too.
+		// Other clients can read it too.
 		store, err := b.JS.ObjectStore(t.Context(), messages.BucketSnapshots)
 		if err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestSnapshotOfStaleOwner(t *testing.T) {
 	}
 }
 
-// A new owner's upload is under way when the old one thaws and sweeps.
+// A new owner is uploading when the old one resumes and sweeps.
 func TestSnapshotOfNewerOwnerIsNotSwept(t *testing.T) {
 	t.Parallel()
 	_, _, s := openSnapshots(t, 64<<20)
@@ -154,7 +154,7 @@ func TestSnapshotOfNewerOwnerIsNotSwept(t *testing.T) {
 		if err := natstest.Noise(2, 4*jsclient.ObjectChunk)(w); err != nil {
 			return err
 		}
-		// Recorded before the newer: it is replaced, not the other way round.
+		// It is recorded before the newer one, which replaces it, not the other way round.
 		save(t, s, 0, 2, natstest.Noise(4, 1000))
 		return nil
 	})
@@ -166,8 +166,8 @@ func TestSnapshotOfNewerOwnerIsNotSwept(t *testing.T) {
 	}
 }
 
-// A leader that is cut off answers with the record before the newest for a while:
-// the newest is no left-over.
+// A leader that is cut off returns the previous record for a while: the newest object is not a
+// leftover.
 func TestSnapshotIsNotSweptByAnOldRecord(t *testing.T) {
 	t.Parallel()
 	_, _, s := openSnapshots(t, 64<<20)
@@ -220,7 +220,7 @@ func TestSnapshotThatFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What a crash left, of this partition and of another.
+	// Leftovers of a crash, of this partition and of another.
 	for _, name := range []string{objectName(0, 1), objectName(1, 1)} {
 		if _, err := b.JS.Publish(t.Context(), box.ChunkSubjects()+name, []byte("half of it")); err != nil {
 			t.Fatal(err)
@@ -236,7 +236,7 @@ func TestSnapshotThatFails(t *testing.T) {
 	if have := objects(t, s); !slices.Equal(have, want) {
 		t.Errorf("after the next the bucket holds %q, want %q", have, want)
 	}
-	if n := natstest.State(t, b.JS, "OBJ_"+messages.BucketSnapshots).Msgs; n != 5 { // a chunk and an info of two, a chunk
+	if n := natstest.State(t, b.JS, "OBJ_"+messages.BucketSnapshots).Msgs; n != 5 { // chunk and info of two objects, and one chunk
 		t.Errorf("%d messages are left", n)
 	}
 }
@@ -260,8 +260,7 @@ func TestSnapshotBucketFull(t *testing.T) {
 	save(t, s, 0, 1, natstest.Noise(2, 20<<20))
 }
 
-// What is cut short, or changed, is an error before anything could take it for
-// the end.
+// A truncated or changed object causes an error before anything could take it for complete.
 func TestSnapshotDamaged(t *testing.T) {
 	t.Parallel()
 	_, b, s := openSnapshots(t, 64<<20)
@@ -322,7 +321,7 @@ func TestSnapshotDamaged(t *testing.T) {
 	}
 }
 
-// A server that goes away and comes back fails an upload, not a download.
+// A server that goes away and returns fails an upload, not a download.
 func TestSnapshotOutlivesServer(t *testing.T) {
 	t.Parallel()
 	br, _, s := openSnapshots(t, 64<<20)
@@ -364,7 +363,7 @@ func TestSnapshotOutlivesServer(t *testing.T) {
 	}
 }
 
-// A large object does not pass through memory at once.
+// A large object is never completely in memory.
 func TestSnapshotBoundedMemory(t *testing.T) {
 	_, _, s := openSnapshots(t, 1<<30)
 	const size = 128 << 20
@@ -490,7 +489,7 @@ func TestPressure(t *testing.T) {
 	}
 }
 
-// An owner that has lost the partition, and does not know, has one under way.
+// An owner that has lost the partition without noticing is saving a snapshot.
 func TestFencedSnapshotStays(t *testing.T) {
 	t.Parallel()
 	_, _, s := openSnapshots(t, 64<<20)

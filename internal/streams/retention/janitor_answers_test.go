@@ -9,8 +9,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Answers that are no pages stay until a writer of archives has them, and are not held
-// back by the parser, which does not read them.
+// Responses that are not pages stay until an archive writer has read them. The parser, which does
+// not read them, does not keep them.
 func TestJanitorTakesAnswersThatWereRead(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -45,7 +45,7 @@ func TestJanitorTakesAnswersThatWereRead(t *testing.T) {
 	}
 }
 
-// Of a crawl that is deleted, no answer stays; those of others do.
+// The responses of a deleted crawl are removed; those of others stay.
 func TestAnswersOfADeletedCrawlGo(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)

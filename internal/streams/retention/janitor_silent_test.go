@@ -19,8 +19,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// What a consumer has not read stays, though its server does not answer, and those
-// that are asked for the list answer without it.
+// Messages that a consumer has not read stay, even if its server does not answer and the list of
+// consumers lacks it.
 func TestJanitorKeepsWhatAConsumerOfASilentServerLacks(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -68,8 +68,8 @@ func TestJanitorKeepsWhatAConsumerOfASilentServerLacks(t *testing.T) {
 	})
 }
 
-// streamLedByAnother makes a stream with three replicas whose leader is not the node
-// that is named, and returns who is.
+// streamLedByAnother creates a stream with three replicas whose leader is not the given node, and
+// returns the leader.
 func streamLedByAnother(ctx context.Context, t *testing.T, b *stages.Bus, node string) (leader string) {
 	t.Helper()
 	await.Eventually(t, "another node leads the stream", func() bool {
@@ -90,7 +90,7 @@ func streamLedByAnother(ctx context.Context, t *testing.T, b *stages.Bus, node s
 	return leader
 }
 
-// consumerOn makes a durable consumer with one replica, on a node that suits.
+// consumerOn creates a durable consumer with one replica, on a suitable node.
 func consumerOn(ctx context.Context, t *testing.T, b *stages.Bus, name string, suits func(node string) bool) (c jetstream.Consumer) {
 	t.Helper()
 	for try := 0; ; try++ {

@@ -24,8 +24,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// janitorOf returns a janitor of URLS alone, which wants n consumers and keeps
-// next to nothing.
+// janitorOf returns a janitor of only URLS, which requires n consumers and keeps almost no history.
 func janitorOf(b *stages.Bus, n int) *Janitor {
 	j := NewJanitor(b)
 	j.Streams = map[string]int{messages.StreamURLs: n}
@@ -49,7 +48,7 @@ func partitionConsumer(t *testing.T, b *stages.Bus, p int) jetstream.Consumer {
 	return c
 }
 
-// read takes n messages of a consumer and acknowledges them.
+// read takes n messages from a consumer and acknowledges them.
 func read(t *testing.T, c jetstream.Consumer, n int) {
 	t.Helper()
 	batch, err := c.Fetch(n, jetstream.FetchMaxWait(await.Patience))
@@ -87,7 +86,7 @@ func TestJanitorWaitsForConsumers(t *testing.T) {
 	}
 }
 
-// The server forgets the frontier's consumers when it restarts, and keeps those of others.
+// The server drops the frontier's consumers when it restarts, and keeps those of others.
 func TestJanitorWaitsForFrontiersBesideOthers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ stream, kind, other, frontier string }{
@@ -136,7 +135,7 @@ func TestJanitorSlowConsumer(t *testing.T) {
 	if st := natstest.State(t, b.JS, messages.StreamURLs); st.FirstSeq != 9 {
 		t.Errorf("starts at %d, read up to 8", st.FirstSeq)
 	}
-	// Delivered is not done.
+	// Delivered is not acknowledged.
 	if _, err := slow.Next(); err != nil {
 		t.Fatal(err)
 	}
@@ -144,8 +143,8 @@ func TestJanitorSlowConsumer(t *testing.T) {
 	if st := natstest.State(t, b.JS, messages.StreamURLs); st.FirstSeq != 9 {
 		t.Errorf("starts at %d, read up to 8", st.FirstSeq)
 	}
-	// An ephemeral consumer, such as a person's who looks on, does not count; a
-	// durable one does, whoever made it.
+	// An ephemeral consumer, such as that of an observer, does not count; a durable one does,
+	// whoever created it.
 	if _, err := b.JS.CreateConsumer(t.Context(), messages.StreamURLs, jetstream.ConsumerConfig{AckPolicy: jetstream.AckExplicitPolicy}); err != nil {
 		t.Fatal(err)
 	}
@@ -222,8 +221,8 @@ func TestJanitorKeepAge(t *testing.T) {
 	}
 }
 
-// Whatever is published and acknowledged, in whatever order: what a consumer
-// has not acknowledged is there.
+// Whatever is published and acknowledged, in whatever order, messages that a consumer has not
+// acknowledged exist.
 func TestJanitorNeverTakesUnread(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -233,7 +232,7 @@ func TestJanitorNeverTakesUnread(t *testing.T) {
 	t.Logf("seed %d", seed)
 	j := janitorOf(b, partitions)
 	var cons [partitions]jetstream.Consumer
-	var unread [partitions][]uint64 // sequences not acknowledged, oldest first
+	var unread [partitions][]uint64 // unacknowledged sequences, oldest first
 	var taken [partitions][]jetstream.Msg
 	for p := range cons {
 		cons[p] = partitionConsumer(t, b, p)
@@ -263,7 +262,7 @@ func TestJanitorNeverTakesUnread(t *testing.T) {
 			}
 		case 3:
 			if n := len(taken[p]); n > 0 {
-				k := rnd.IntN(n) // AckAll: and all before it
+				k := rnd.IntN(n) // AckAll: also acknowledges all before it
 				if err := taken[p][k].DoubleAck(t.Context()); err != nil {
 					t.Fatal(err)
 				}
@@ -291,7 +290,7 @@ func TestJanitorNeverTakesUnread(t *testing.T) {
 	}
 }
 
-// The whole of it: a full stream holds back its publisher until consumers read.
+// The complete mechanism: a full stream blocks its publisher until consumers read.
 func TestJanitorMakesRoom(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -313,7 +312,7 @@ func TestJanitorMakesRoom(t *testing.T) {
 		msgs = append(msgs, &nats.Msg{Subject: subjectURLs, Data: []byte(want[i])})
 	}
 	pub := await.Start(t, func(ctx context.Context) error {
-		_, err := p.PublishSequenced(ctx, msgs) // together they would be larger than the stream
+		_, err := p.PublishSequenced(ctx, msgs) // together they would exceed the stream
 		return err
 	})
 	await.Eventually(t, "the stream is full", func() bool { return natstest.State(t, b.JS, messages.StreamURLs).Bytes > 18<<10 })
@@ -336,8 +335,7 @@ func TestJanitorMakesRoom(t *testing.T) {
 	}
 }
 
-// bodyStand is a stream of pages with large bodies, and a janitor that keeps next
-// to none.
+// bodyStand has a stream of pages with large bodies, and a janitor that keeps almost none.
 type bodyStand struct {
 	*Janitor
 	t      *testing.T
@@ -378,7 +376,7 @@ func (s *bodyStand) put(name string) {
 	}
 }
 
-// page stores a body, and then the page that it is of, which has this sequence.
+// page stores a body and then its page, and returns the page's sequence.
 func (s *bodyStand) page(name string) (seq uint64) {
 	s.t.Helper()
 	s.put(name)
@@ -390,7 +388,7 @@ func (s *bodyStand) page(name string) (seq uint64) {
 	return ack.Sequence
 }
 
-// parse has the next page parsed, which is the one with this body.
+// parse marks the body of a page, as after parsing.
 func (s *bodyStand) parse(name string, seq uint64) {
 	s.t.Helper()
 	if err := MarkBody(s.t.Context(), s.bus, name, seq); err != nil {
@@ -399,7 +397,7 @@ func (s *bodyStand) parse(name string, seq uint64) {
 	read(s.t, s.parser, 1)
 }
 
-// wants sweeps, and wants these bodies to be left.
+// wants sweeps, and checks which bodies are left.
 func (s *bodyStand) wants(names ...string) {
 	s.t.Helper()
 	if err := s.sweepBodies(s.t.Context()); err != nil {
@@ -419,7 +417,7 @@ func (s *bodyStand) wants(names ...string) {
 	}
 }
 
-// messages returns how many messages BucketBodies has.
+// messages returns the number of messages in BucketBodies.
 func (s *bodyStand) messages() uint64 {
 	s.t.Helper()
 	status, err := s.bus.JS.Stream(s.t.Context(), "OBJ_"+messages.BucketBodies)
@@ -429,8 +427,8 @@ func (s *bodyStand) messages() uint64 {
 	return status.CachedInfo().State.Msgs
 }
 
-// A large body goes when it has been read and the budget is used up, never
-// before it has been read. Nothing is left of it.
+// A large body is removed when it has been read and the budget is used up, never before it has been
+// read. Nothing is left of it.
 func TestJanitorDeletesOnlyBodiesThatWereRead(t *testing.T) {
 	t.Parallel()
 	s := newBodyStand(t)
@@ -441,10 +439,10 @@ func TestJanitorDeletesOnlyBodiesThatWereRead(t *testing.T) {
 	if err := MarkBody(t.Context(), s.bus, "second", second); err != nil {
 		t.Fatal(err)
 	}
-	s.wants("second") // the parser may be given its page once more
+	s.wants("second") // its page may be redelivered to the parser
 	s.BodiesBytes = 1 << 20
 	read(t, s.parser, 1)
-	s.wants("second") // there is room for what was read
+	s.wants("second") // there is room for bodies that were read
 	s.KeepAge = 0
 	s.wants()
 	if n := s.messages(); n > 0 {
@@ -452,7 +450,7 @@ func TestJanitorDeletesOnlyBodiesThatWereRead(t *testing.T) {
 	}
 }
 
-// A body stays while its page is unread by any durable consumer of PAGES: an archive's writer may be
+// A body stays while its page is unread by any durable consumer of PAGES: an archive writer may be
 // behind the parser.
 func TestJanitorKeepsBodiesOfPagesThatAWriterLacks(t *testing.T) {
 	t.Parallel()
@@ -468,8 +466,8 @@ func TestJanitorKeepsBodiesOfPagesThatAWriterLacks(t *testing.T) {
 	s.wants()
 }
 
-// Marks of a stream of pages that was made anew since hold nothing. But a leader that
-// is cut off from the others does not know the stream's end for a while.
+// Marks of a former stream of pages have no effect after it was re-created. But a leader that is
+// cut off does not know the stream's end for a while.
 func TestJanitorDeletesBodiesOfAFormerStream(t *testing.T) {
 	t.Parallel()
 	s := newBodyStand(t)
@@ -485,17 +483,16 @@ func TestJanitorDeletesBodiesOfAFormerStream(t *testing.T) {
 	s.wants()
 }
 
-// A fetcher that dies when it has stored a body leaves one that no page names:
-// its request is made again, and stores another. It goes after a while in which
-// every page that was there has been read.
+// A fetcher that dies after it has stored a body leaves one that no page names: its request is
+// repeated, and stores another. It is removed some time after every earlier page has been read.
 func TestJanitorDeletesBodiesWithoutAPage(t *testing.T) {
 	t.Parallel()
 	s := newBodyStand(t)
 	s.put("left")
 	s.page("again")
 	s.looseAge = 0
-	s.wants("again", "left") // its page may be to come
-	s.wants("again", "left") // or unread
+	s.wants("again", "left") // its page may still come
+	s.wants("again", "left") // or be unread
 	read(t, s.parser, 1)     // it could not be parsed
 	s.wants("again", "left")
 	s.wants()
@@ -505,15 +502,16 @@ func TestJanitorDeletesBodiesWithoutAPage(t *testing.T) {
 	s.wants("young")
 }
 
-// The age of a body that a fetcher left counts from when it was stored: frontiers that are started again and again remove it as well.
+// The age of an orphaned body counts from when it was stored, so frontiers that restart often
+// remove it as well.
 func TestJanitorOfANewProcessKnowsTheAgeOfABody(t *testing.T) {
 	t.Parallel()
 	s := newBodyStand(t)
 	s.put("left")
 	s.page("again")
 	read(t, s.parser, 1)
-	s.wants("again", "left") // they are young
-	s.loose = nil            // of another process, which lives for a minute
+	s.wants("again", "left") // they are too young
+	s.loose = nil            // as in another process, which lives for a minute
 	for _, after := range []time.Duration{time.Hour, time.Hour + time.Minute} {
 		s.now = func() time.Time { return time.Now().Add(after) }
 		s.wants("again", "left")
@@ -521,7 +519,7 @@ func TestJanitorOfANewProcessKnowsTheAgeOfABody(t *testing.T) {
 	s.wants()
 }
 
-// A fetcher that dies while it stores a body leaves chunks of no object.
+// A fetcher that dies while it stores a body leaves chunks without an object.
 func TestJanitorRemovesUploadsThatBrokeOff(t *testing.T) {
 	t.Parallel()
 	s := newBodyStand(t)
@@ -537,7 +535,7 @@ func TestJanitorRemovesUploadsThatBrokeOff(t *testing.T) {
 	s.looseAge = 0
 	s.BodiesBytes = 1 << 20
 	s.parse(name, 1)
-	natstest.Send(t, s.bus.JS, broken, 1) // it is: the next look begins to count again
+	natstest.Send(t, s.bus.JS, broken, 1) // it continues: the next check starts counting again
 	s.wants(name)
 	if n := s.messages(); n < 4 {
 		t.Fatalf("%d messages are left while an upload is on its way", n)
@@ -548,8 +546,8 @@ func TestJanitorRemovesUploadsThatBrokeOff(t *testing.T) {
 	}
 }
 
-// With snapshots, what a new owner would have to read stays, whatever has been
-// read; an idle partition needs nothing.
+// With snapshots, messages that a new owner would have to read stay, whoever has read them; an idle
+// partition needs none.
 func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 	t.Parallel()
 	_, b, s := snapshotsOf(t, 1<<20)
@@ -577,7 +575,7 @@ func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 			t.Errorf("%s: the stream starts at %d, want %d", what, st.FirstSeq, want)
 		}
 	}
-	for i := range 20 { // 1 to 20, partitions 0 and 1 in turn; 2 and 3 are idle
+	for i := range 20 { // 1 to 20, partitions 0 and 1 alternately; 2 and 3 are idle
 		natstest.Send(t, b.JS, messages.SubjectURLs(messages.SourceLink, "c", i%2), 1)
 	}
 	for p := range 2 {
@@ -615,7 +613,7 @@ func TestJanitorKeepsWhatSnapshotsLack(t *testing.T) {
 	}
 }
 
-// A snapshot makes room in a stream that is full of what none has.
+// A snapshot makes room in a stream that is full of unsaved messages.
 func TestJanitorSnapshotMakesRoom(t *testing.T) {
 	t.Parallel()
 	_, b, s := snapshotsOf(t, 1<<20)
@@ -681,14 +679,14 @@ func TestJanitorSnapshotMakesRoom(t *testing.T) {
 	}
 }
 
-// c0 returns when URLS was created.
+// c0 returns the creation time of URLS.
 func c0(t *testing.T, b *stages.Bus) time.Time {
 	t.Helper()
 	return natstest.StreamOf(t, b.JS, messages.StreamURLs).CachedInfo().Created
 }
 
-// Whatever is published, read and saved, in whatever order: what a new owner
-// would read from the newest snapshot on is there.
+// Whatever is published, read and saved, in whatever order, messages that a new owner would read
+// after the newest snapshot exist.
 func TestJanitorNeverTakesUnsaved(t *testing.T) {
 	t.Parallel()
 	_, b, s := snapshotsOf(t, 4<<20)
@@ -749,7 +747,7 @@ func TestJanitorNeverTakesUnsaved(t *testing.T) {
 	}
 }
 
-// Who fills a stream is told by name, once: it may be a consumer that nobody reads.
+// The consumer that fills a stream is logged by name, once: it may be one that nobody reads.
 func TestJanitorTellsWhoFillsAStream(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -767,8 +765,8 @@ func TestJanitorTellsWhoFillsAStream(t *testing.T) {
 	}
 }
 
-// snapshotsOf starts a broker with the streams of Seine and a bucket of snapshots of at most
-// limit bytes.
+// snapshotsOf starts a broker with the streams of Seine and a bucket of snapshots with a size limit
+// in bytes.
 func snapshotsOf(t *testing.T, limit int64) (*natstest.Broker, *stages.Bus, *partition.Snapshots) {
 	t.Helper()
 	br, b := stagestest.Open(t)

@@ -12,7 +12,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// strays are subjects that the streams take and no consumer of Seine reads, in a layout of four partitions.
+// strays are subjects that the streams accept but no consumer of Seine reads, in a layout of four
+// partitions.
 var strays = map[string][]string{
 	messages.StreamSeeds:   {"seine.seeds.>"},
 	messages.StreamURLs:    {"seine.urls.default.99", "seine.urls.default.4", "seine.seeded.default.x", "seine.redirects.default.010", "seine.urls.default.-1", "seine.urls.default.*", "seine.urls.default.>"},
@@ -20,7 +21,8 @@ var strays = map[string][]string{
 	messages.StreamRecords: {"seine.records.default.99", "seine.records.default.00"},
 }
 
-// A message that the server acknowledges and nobody reads ends in DEAD, once, and is not in its stream any more. Those that are read stay.
+// A message that the server acknowledges and nobody reads is moved from its stream to DEAD, once.
+// Messages with readers stay.
 func TestStrays_EndInDead(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -76,7 +78,7 @@ func TestStrays_EndInDead(t *testing.T) {
 	}
 }
 
-// What nobody reads is in DEAD before the janitor purges it.
+// Stray messages are in DEAD before the janitor purges them.
 func TestStrays_MovedBeforeTheyArePurged(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -93,7 +95,8 @@ func TestStrays_MovedBeforeTheyArePurged(t *testing.T) {
 	}
 }
 
-// A dead letter of a stream that was created again is not taken for one of the stream before, though the sequences are the same.
+// A dead letter of a re-created stream is not confused with one of the former stream, though the
+// sequences are equal.
 func TestStrays_OfAStreamThatWasCreatedAgain(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
