@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// pages are challenges as they come, less what does not matter.
+// pages are real challenge pages without irrelevant parts.
 var pages = map[string]string{
 	"Cloudflare": `<!DOCTYPE html><html lang="en-US"><head><title>Just a moment...</title><style>*{box-sizing:border-box}</style></head><body>
 <noscript>Enable JavaScript and cookies to continue</noscript><script>(function(){window._cf_chl_opt = {cvId: '3',cType: 'managed'};
@@ -43,8 +43,8 @@ func TestChallengesAreTold(t *testing.T) {
 	}
 }
 
-// An article about them has their marks and says something; a form with a CAPTCHA, and a
-// page that such a service watches over, have other marks.
+// An article about challenges has their marks and a lot of text. A form with a CAPTCHA, and a page
+// that such a service protects, have other marks.
 func TestPagesAreNoChallenges(t *testing.T) {
 	article := strings.Repeat("<p>Much is to be said about challenges, and little of it is good.</p>", 40)
 	for vendor, page := range pages {
@@ -68,7 +68,7 @@ func TestPagesAreNoChallenges(t *testing.T) {
 	}
 }
 
-// A page with text of its own, as most are: it costs what its first 1,500 bytes of text cost.
+// A page with its own text, the common case: it costs only its first 1,500 bytes of text.
 func BenchmarkPage(b *testing.B) {
 	page := []byte("<html><head><title>A page</title></head><body>" + strings.Repeat(`<p class="block">Some <b>text</b> that people read.</p>`, 500) + "</body></html>")
 	b.SetBytes(int64(len(page)))

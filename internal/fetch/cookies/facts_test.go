@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// fact is what a user agent does with Set-Cookie fields.
+// fact is the behaviour of a user agent for Set-Cookie fields.
 type fact struct {
-	set  string // fields, with newlines between
+	set  string // fields, separated by newlines
 	sent string // Cookie of the next request
-	from string // the URL that sets, and the one that is requested next; as in the case before if empty
+	from string // the URL that sets them; from and to default to those of the previous case
 	to   string
 }
 
-// The table has the behaviour that RFC 6265, section 5, and the tests of its
-// working group describe, in cases of our own. The clock stands at 2000-01-01.
+// facts has the behaviour that RFC 6265, section 5, and the tests of its working group describe, in
+// our own cases. The clock is at 2000-01-01.
 var facts = map[string][]fact{
 	"names and values": {
 		{set: "a=b", sent: "a=b", from: "https://www.a.test/x/y", to: "https://www.a.test/x/z"},
@@ -74,14 +74,14 @@ var facts = map[string][]fact{
 		{set: "a=b; Max-Age=-1"},
 		{set: "a=b; Max-Age=-99999999999999999999"},
 		{set: "a=b; Max-Age=99999999999999999999", sent: "a=b"},
-		{set: "a=b; Max-Age=1,5", sent: "a=b"}, // it says nothing
+		{set: "a=b; Max-Age=1,5", sent: "a=b"}, // invalid, so ignored
 		{set: "a=b; Max-Age=", sent: "a=b"},
 		{set: "a=b; Max-Age=+1", sent: "a=b"},
 		{set: "a=b\nc=d\na=x; Max-Age=0", sent: "c=d"},
 		{set: "a=b; Expires=Fri, 31 Dec 1999 23:59:59 GMT"},
 		{set: "a=b; Expires=Sat, 01 Jan 2000 00:00:01 GMT", sent: "a=b"},
 		{set: "a=b; Expires=soon", sent: "a=b"},
-		{set: "a=b; Max-Age=9; Expires=Fri, 31 Dec 1999 23:59:59 GMT", sent: "a=b"}, // Max-Age goes first
+		{set: "a=b; Max-Age=9; Expires=Fri, 31 Dec 1999 23:59:59 GMT", sent: "a=b"}, // Max-Age takes precedence
 		{set: "a=b; Expires=Sat, 01 Jan 2050 00:00:01 GMT; Max-Age=0"},
 		{set: "a=b; Max-Age=0; Max-Age=9", sent: "a=b"}, // the last one counts
 	},
@@ -93,7 +93,7 @@ var facts = map[string][]fact{
 		{set: "a=b", to: "https://www.a.test/xy"},
 		{set: "a=b", to: "https://www.a.test/X/"},
 		{set: "a=b; Path=/", sent: "a=b", to: "https://www.a.test/"},
-		{set: "a=b; Path", to: "https://www.a.test/"}, // that of the request
+		{set: "a=b; Path", to: "https://www.a.test/"}, // the path of the request
 		{set: "a=b; Path=y", to: "https://www.a.test/y"},
 		{set: "a=b; Path=/p", sent: "a=b", to: "https://www.a.test/p/q"},
 		{set: "a=b; Path=/p/", sent: "a=b", to: "https://www.a.test/p/q"},
@@ -107,7 +107,7 @@ var facts = map[string][]fact{
 	},
 	"domains": {
 		{set: "a=b", sent: "a=b", from: "http://www.a.test/", to: "http://www.a.test/"},
-		{set: "a=b", sent: "a=b", to: "http://www.a.test:8080/"}, // ports are no part of it
+		{set: "a=b", sent: "a=b", to: "http://www.a.test:8080/"}, // ports do not matter
 		{set: "a=b", sent: "a=b", to: "https://www.a.test/"},
 		{set: "a=b", to: "http://a.test/"},
 		{set: "a=b", to: "http://x.www.a.test/"},
@@ -129,7 +129,7 @@ var facts = map[string][]fact{
 		{set: "a=b; Domain=test", to: "http://www.a.test/"},
 		{set: "a=b; Domain=co.uk", from: "http://a.co.uk/", to: "http://b.co.uk/"},
 		{set: "a=b; Domain=co.uk", to: "http://a.co.uk/"},
-		{set: "a=b; Domain=github.io", sent: "a=b", from: "http://github.io/", to: "http://github.io/"}, // for itself alone
+		{set: "a=b; Domain=github.io", sent: "a=b", from: "http://github.io/", to: "http://github.io/"}, // only for itself
 		{set: "a=b; Domain=github.io", to: "http://x.github.io/"},
 		{set: "a=b", sent: "a=b", from: "http://localhost/", to: "http://localhost/"},
 		{set: "a=b; Domain=localhost", sent: "a=b", to: "http://localhost/"},
@@ -164,7 +164,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// A cookie set in the clear stands in for no secure one.
+// A cookie set without encryption does not replace a secure one.
 func TestSecureCookiesAreLeftAlone(t *testing.T) {
 	for set, want := range map[string]string{
 		"a=evil":                  "a=good; b=good",
@@ -206,13 +206,13 @@ func TestCrawlsHaveTheirOwnCookies(t *testing.T) {
 	}
 }
 
-// A site that sets more cookies than there is room for goes on with the new ones.
+// A site that sets more cookies than fit continues with the newest ones.
 func TestTooManyCookiesEvictTheOldest(t *testing.T) {
 	s := NewStore(DefaultBytes)
 	const url = "https://a.test/"
 	for n := range 120 {
 		s.Set("c", url, []string{fmt.Sprintf("n%d=%d", n, n)})
-		s.Set("c", url, []string{"session=mine"}) // which is used all the time
+		s.Set("c", url, []string{"session=mine"}) // it is used all the time
 	}
 	got := strings.Split(s.Header("c", url), "; ")
 	if len(got) != maxPerDomain || got[0] != "session=mine" && got[1] != "session=mine" || got[len(got)-1] != "n119=119" {
@@ -229,7 +229,7 @@ func TestTooManyCookiesEvictTheOldest(t *testing.T) {
 	}
 }
 
-// What strangers set stays within the memory of the store, and domains in use stay.
+// Cookies set by strangers stay within the memory limit of the store, and domains in use stay.
 func TestStoreIsBounded(t *testing.T) {
 	const most = 1 << 20
 	s := NewStore(most)
@@ -255,7 +255,7 @@ func TestStoreIsBounded(t *testing.T) {
 	}
 }
 
-// A field with a date of any form that sites have ends then.
+// A cookie expires at its date, in any form that sites use.
 func TestDates(t *testing.T) {
 	for text, want := range map[string]string{
 		"Mon, 10-Dec-2007 17:02:24 GMT":           "2007-12-10T17:02:24Z",
@@ -283,7 +283,7 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// Whatever comes, what goes back is a valid field, and the store stays in bounds.
+// Whatever fields arrive, the Cookie field is valid, and the store stays within its limits.
 func FuzzSet(f *testing.F) {
 	for _, cases := range facts {
 		for _, c := range cases {

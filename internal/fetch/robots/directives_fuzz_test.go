@@ -33,8 +33,8 @@ func FuzzDirectives(f *testing.F) {
 	})
 }
 
-// wantSameMeta checks that header and meta element share their words: they
-// differ only where a crawler may be named.
+// wantSameMeta checks that header and meta element use the same words: they differ only where a
+// crawler may be named.
 func wantSameMeta(t *testing.T, text string, want Directives) {
 	t.Helper()
 	got := MetaDirectives(text, fetched)

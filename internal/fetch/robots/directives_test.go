@@ -15,8 +15,8 @@ var (
 	neither  = Directives{NoIndex: true, NoFollow: true}
 )
 
-// TestHeaderDirectives is the syntax of X-Robots-Tag, as the crawler "seine"
-// reads it: a field value to a line.
+// TestHeaderDirectives tests the syntax of X-Robots-Tag, as parsed by the crawler "seine": one
+// field value per line.
 func TestHeaderDirectives(t *testing.T) {
 	tests := []struct {
 		rule   string
@@ -98,8 +98,8 @@ func TestHeaderDirectives(t *testing.T) {
 	}
 }
 
-// TestMetaDirectives is where a meta element differs: its name is the crawler's,
-// so that its content names none.
+// TestMetaDirectives tests the differences of a meta element: its name is the crawler's, so its
+// content names none.
 func TestMetaDirectives(t *testing.T) {
 	tests := []struct {
 		rule, content string
@@ -119,7 +119,7 @@ func TestMetaDirectives(t *testing.T) {
 	}
 }
 
-// A crawler without a name obeys what is for all, and nothing that is for another.
+// A crawler without a name obeys directives for all crawlers, and none for others.
 func TestHeaderDirectivesForNobody(t *testing.T) {
 	if got := HeaderDirectives([]string{"nofollow, 360: noindex, 360Spider: noindex, otherbot: noindex"}, "", fetched); got != neither {
 		t.Errorf("%+v, want noindex of 360, which is no name, and nofollow", got)

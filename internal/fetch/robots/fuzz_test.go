@@ -29,7 +29,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// wantBounded checks that a file holds no more than its body can name.
+// wantBounded checks that a file holds no more than its body can contain.
 func wantBounded(t *testing.T, f *File, body []byte) {
 	t.Helper()
 	lines := 1 + strings.Count(string(body), "\n") + strings.Count(string(body), "\r")
@@ -61,7 +61,7 @@ func FuzzMatch(f *testing.F) {
 	f.Fuzz(func(t *testing.T, allow, disallow, path string) {
 		allow, disallow = oneLine(allow), oneLine(disallow)
 		if trimValue(allow) != allow || trimValue(disallow) != disallow || disallow != "" && !strings.ContainsRune("/*$", rune(disallow[0])) || strings.ContainsAny(allow+disallow, "<, \t\v\f") {
-			return // what a site means by that is in the tables
+			return // the tables test what a site means by this
 		}
 		g := Parse([]byte("User-agent: *\nAllow: " + allow + "\nDisallow: " + disallow)).Group("seine")
 		if got, want := g.Allowed(path), oracleAllowed(allow, disallow, path); got != want {
@@ -70,8 +70,8 @@ func FuzzMatch(f *testing.F) {
 	})
 }
 
-// FuzzFile compares what a whole file says with a reading that keeps the groups
-// as they stand and asks every rule of every one.
+// FuzzFile compares the decisions of a complete file with an implementation that keeps the groups
+// as written and checks every rule.
 func FuzzFile(f *testing.F) {
 	for _, seed := range rfc9309 {
 		if len(seed.file) < 1000 {
@@ -84,7 +84,7 @@ func FuzzFile(f *testing.F) {
 		}
 		read := Parse([]byte(file))
 		if len(read.Notes()) > 0 || strings.ContainsAny(file, "<,;\x00") || notPaths.MatchString(file) {
-			return // not of the form of RFC 9309: what a site means by that is in the tables
+			return // not of the form of RFC 9309: the tables test what a site means by this
 		}
 		got, want := read.Group(product).Allowed(path), oracleFile(file, product, path)
 		if got != want {
@@ -93,10 +93,10 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// notPaths are values of Disallow that are no paths.
+// notPaths matches values of Disallow that are not paths.
 var notPaths = regexp.MustCompile(`(?i)disallow[ \t\v\f]*:[ \t\v\f]*[^/*$# \t\v\f\r\n]`)
 
-// oracleGroup is a group as it stands: field names in lower case, then values.
+// oracleGroup is a group as written: field names in lower case, then values.
 type oracleGroup struct {
 	agents []string
 	rules  [][2]string
@@ -149,8 +149,8 @@ func oracleGroups(file string) (groups []oracleGroup) {
 	return groups
 }
 
-// oracleToken is "*" for a word of stars and dots, or the letters, underscores and hyphens that s begins with. A comment
-// in parentheses is no part of it.
+// oracleToken returns "*" for a word of stars and dots, or the letters, underscores and hyphens at
+// the start of s. A comment in parentheses does not belong to it.
 func oracleToken(s string) string {
 	s, _, _ = strings.Cut(s, "(")
 	if words := strings.Fields(s); len(words) > 0 && strings.Trim(words[0], "*.＊") == "" {
@@ -182,7 +182,7 @@ func oracleAllowed(allow, disallow, path string) bool {
 	return oracleMatches(allow, path) && oracleLength(allow) >= oracleLength(disallow)
 }
 
-// oracleMatches tries the spellings of query delimiters on both sides.
+// oracleMatches tries all spellings of query delimiters on both sides.
 func oracleMatches(pattern, path string) bool {
 	if pattern == "" || !strings.ContainsAny(pattern[:1], "/*") {
 		return false
@@ -225,8 +225,8 @@ func oracleLength(pattern string) int {
 
 var escape = regexp.MustCompile(`^%[0-9A-Fa-f]{2}`)
 
-// octets spells each octet of s: as itself if unreserved, or if it stands
-// unencoded and URIs allow that or it is in verbatim; else percent-encoded.
+// octets returns the spelling of each octet of s: itself if it is unreserved, or if it is unencoded
+// and either allowed in URIs or in verbatim; else percent-encoded.
 func octets(s, verbatim string) []string {
 	const uri = "!&'()+,;=:/?[]@"
 	var out []string

@@ -8,7 +8,8 @@ import (
 	"unicode/utf16"
 )
 
-// TestPlainlyForbidden reads files that do not have the form of RFC 9309, and whose sites forbid /private all the same.
+// TestPlainlyForbidden parses files that do not conform to RFC 9309, but whose sites plainly forbid
+// /private.
 func TestPlainlyForbidden(t *testing.T) {
 	const agent, rule = "User-agent: *", "Disallow: /private"
 	tests := map[string]string{}
@@ -63,7 +64,8 @@ func TestPlainlyForbidden(t *testing.T) {
 	}
 }
 
-// TestNotForbidden: what is misspelt does not forbid what it does not name, and never allows.
+// TestNotForbidden: a misspelt line forbids nothing that it does not name, and never allows
+// anything.
 func TestNotForbidden(t *testing.T) {
 	for file, want := range map[string]access{
 		all + "Disallow: /\nAlow: /a":                         forbidden,
@@ -115,7 +117,7 @@ func TestDelayWithUnits(t *testing.T) {
 	}
 }
 
-// TestSitemapLines: one line may name several sitemaps, and there may be signs around them.
+// TestSitemapLines: one line may name several sitemaps, with characters around them.
 func TestSitemapLines(t *testing.T) {
 	const a, b = "https://h.test/a.xml", "https://h.test/b.xml"
 	for line, want := range map[string][]string{

@@ -1,6 +1,6 @@
 package robots
 
-// Files that several facts ask.
+// Files used by several facts.
 const (
 	merging    = "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: ExampleBot\ndisallow: /baz\n"
 	elsewhere  = "user-agent: *\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: BazBot\ndisallow: /baz\n"
@@ -9,8 +9,8 @@ const (
 	listed     = "User-agent: a\nUser-agent: b\nUser-agent: c\nDisallow: /x\n"
 )
 
-// groupFacts are those of section 2.2.1, which group a crawler obeys, and of the
-// grammar that makes groups of lines.
+// groupFacts are the facts of section 2.2.1, which group a crawler obeys, and of the grammar that
+// makes groups of lines.
 var groupFacts = []fact{
 	{"2.2.1 figure 1: the token of the line", "ExampleBot", "user-agent: ExampleBot\nDisallow: /x", "/x", forbidden},
 	{"2.2.1 figure 1: the token leads the product", "ExampleBot/0.1 (+https://www.example.com/bot.html)", "user-agent: ExampleBot\nDisallow: /x", "/x", forbidden},

@@ -1,7 +1,7 @@
 package robots
 
-// lineFacts are those of how a file falls into lines and a line into a field
-// name and a value: sections 2.1, 2.2, 2.3 and 2.3.1.5, and comments from 2.2.3.
+// lineFacts are the facts about splitting a file into lines and a line into a field name and a
+// value: sections 2.1, 2.2, 2.3 and 2.3.1.5, and comments from 2.2.3.
 var lineFacts = []fact{
 	{"2.2 field names have no case", "seine", "USER-AGENT: *\ndIsAlLoW: /a", "/a", forbidden},
 	{"2.2 nor has Allow", "seine", all + "Disallow: /\naLLOW: /a", "/a", allowed},
@@ -12,7 +12,7 @@ var lineFacts = []fact{
 	{"2.2 a space does not end a path", "seine", all + "Disallow: /a b", "/a", allowed},
 	{"2.2 the first colon ends the name", "seine", all + "Disallow: /a:b", "/a:b", forbidden},
 	{"2.2 the second colon is of the path", "seine", all + "Disallow: /a:b", "/a", allowed},
-	// The grammar wants a colon; Google's parser does without it where there are two words.
+	// The grammar requires a colon; Google's parser does not if there are two words.
 	{"2.2 a rule may lack its colon", "seine", all + "disallow /a", "/a", forbidden},
 	{"2.2 so may an agent", "seine", "User-agent *\n \tDisallow \t /a \t # b\n", "/a", forbidden},
 	{"2.2 so may a rule that allows", "seine", all + "Disallow: /\nallow\t/a", "/a", allowed},

@@ -1,7 +1,7 @@
 package robots
 
-// ruleFacts are those of section 2.2.2 on which rule decides. Where it is the
-// order of the lines that must not matter, both orders are asked.
+// ruleFacts are the facts of section 2.2.2 about which rule decides. Where the order of the lines
+// must not matter, both orders are tested.
 var ruleFacts = []fact{
 	{"2.2.2 a path matches from its first octet", "seine", all + "Disallow: /a", "/b/a", allowed},
 	{"2.2.2 a path matches what it begins", "seine", all + "Disallow: /a", "/ab/c", forbidden},
@@ -69,7 +69,7 @@ var ruleFacts = []fact{
 	{"2.2.2 a question mark in it begins no query", "seine", all + "Disallow: /a?b", "/a#?b", allowed},
 }
 
-// encodingFacts are those of section 2.2.2 on the octets that are compared.
+// encodingFacts are the facts of section 2.2.2 about the compared octets.
 var encodingFacts = []fact{
 	{"2.2.2 figure 4: a query", "seine", all + "Disallow: /foo/bar?baz=quz", "/foo/bar?baz=quz", forbidden},
 	{"2.2.2 figure 4: a URL in the query", "seine", all + "Disallow: /foo/bar?baz=https://foo.bar", "/foo/bar?baz=https://foo.bar", forbidden},

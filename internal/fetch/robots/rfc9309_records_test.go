@@ -18,7 +18,7 @@ Sitemap: https://example.org/two.xml
 Disallow: /y
 `
 
-// recordFacts are those of section 2.2.4: other records change nothing.
+// recordFacts are the facts of section 2.2.4: other records change nothing.
 var recordFacts = []fact{
 	{"2.2.4 a Sitemap does not end the list of agents", "a", amongAgents, "/x", forbidden},
 	{"2.2.4 nor does a Crawl-delay", "b", amongAgents, "/x", forbidden},
@@ -35,7 +35,7 @@ var recordFacts = []fact{
 	{"2.2.4 a letter that is not of ASCII is a slip", "seine", all + "Di\u017fallow: /a", "/a", forbidden},
 }
 
-// limitFacts are those of section 2.5: 500 KiB are read.
+// limitFacts are the facts of section 2.5: 500 KiB are read.
 var limitFacts = []fact{
 	{"2.5 a rule that ends at the limit counts", "seine", untilLimit(all, "Disallow: /last", 0), "/last", forbidden},
 	{"2.5 so it does before a line end", "seine", untilLimit(all, "Disallow: /last", 0) + "\nDisallow: /more", "/last", forbidden},
@@ -54,14 +54,14 @@ var limitFacts = []fact{
 	{"2.5 the last of many agents counts", "seine", strings.Repeat("User-agent: x\n", 20_000) + "User-agent: seine\nDisallow: /a", "/a", forbidden},
 }
 
-// untilLimit is a file whose last line ends over octets beyond the limit.
+// untilLimit returns a file whose last line ends over octets beyond the limit.
 func untilLimit(head, last string, over int) string {
 	fill := MaxBytes - len(head) - len(last) + over
 	return head + strings.Repeat("#", fill-1) + "\n" + last
 }
 
-// TestCrawlDelay: RFC 9309 knows no Crawl-delay, and section 2.2.4 lets a crawler
-// read it.
+// TestCrawlDelay: RFC 9309 does not define Crawl-delay, but section 2.2.4 allows a crawler to read
+// it.
 func TestCrawlDelay(t *testing.T) {
 	for _, tt := range []struct {
 		name, agent, file string

@@ -2,7 +2,7 @@ package robots
 
 import "strings"
 
-// specialFacts are those of section 2.2.3: the star and the dollar.
+// specialFacts are the facts of section 2.2.3: the star and the dollar.
 var specialFacts = []fact{
 	{"2.2.3 figure 5: a dollar ends the path", "seine", all + "disallow: /\nallow: /this/path/exactly$", "/this/path/exactly", allowed},
 	{"2.2.3 figure 5: nothing may follow", "seine", all + "disallow: /\nallow: /this/path/exactly$", "/this/path/exactly/not", forbidden},

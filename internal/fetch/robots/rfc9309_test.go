@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// fact is something that RFC 9309 says, or leaves to the crawler: its section
-// and what it says, and an agent that asks for a path under a file.
+// fact is a statement of RFC 9309, or a choice that it leaves to the crawler: its section and
+// content, and an agent that asks for a path under a file.
 type fact struct {
 	name, agent, file, path string
 	want                    access
@@ -30,7 +30,7 @@ func (a access) String() string {
 // all opens the group for all crawlers.
 const all = "User-agent: *\n"
 
-// rfc9309 is the protocol as data, by section: see the files rfc9309_*_test.go.
+// rfc9309 has the protocol as data, by section: see the files rfc9309_*_test.go.
 var rfc9309 = slices.Concat(lineFacts, groupFacts, ruleFacts, encodingFacts, specialFacts, recordFacts, limitFacts, exampleFacts)
 
 func TestRFC9309(t *testing.T) {
@@ -44,7 +44,7 @@ func (f fact) check(t *testing.T) {
 	if got := access(g.Allowed(f.path)); got != f.want {
 		t.Errorf("%.300q\n%s asks for %.100q: %v, want %v", f.file, f.agent, f.path, got, f.want)
 	}
-	// The line that people are shown as the reason must not say otherwise.
+	// The line that people are shown as the reason must agree.
 	line := g.Rule(f.path)
 	if access(!strings.HasPrefix(line, "Disallow: ")) != f.want {
 		t.Errorf("%.300q\n%s asks for %.100q: %v because of %.100q", f.file, f.agent, f.path, f.want, line)
@@ -68,7 +68,7 @@ func TestNoFactIsStatedTwice(t *testing.T) {
 	}
 }
 
-// RFC 9309 section 2.3.1.3: what a file counts as that is not there.
+// RFC 9309 section 2.3.1.3: the meaning of a missing file.
 func TestUnavailable(t *testing.T) {
 	for _, path := range []string{"/", "/x", "/robots.txt"} {
 		if !AllowAll().Group("seine").Allowed(path) {

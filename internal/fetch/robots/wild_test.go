@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// verdict is a path and the line that must decide it; "" when none does.
+// verdict is a path and the line that must decide it, "" if none does.
 type verdict struct{ path, line string }
 
 func wantVerdicts(t *testing.T, g *Group, verdicts ...verdict) {
@@ -21,7 +21,7 @@ func wantVerdicts(t *testing.T, g *Group, verdicts ...verdict) {
 	}
 }
 
-// TestWild reads files of the kinds that servers really send.
+// TestWild parses the kinds of files that servers really send.
 func TestWild(t *testing.T) {
 	tests := []struct {
 		name, text string

@@ -19,7 +19,7 @@ func masking(values ...string) *Mask {
 	return m
 }
 
-// A secret is found however programs write it into URLs, HTML and JSON.
+// A secret is found in any encoding that programs use in URLs, HTML and JSON.
 func TestMaskFindsASecretHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
 	all := strings.Builder{}
@@ -99,7 +99,7 @@ func TestMaskLeavesAllElse(t *testing.T) {
 	}
 }
 
-// What a reader breaks off with comes after all that was read.
+// The error of a reader is returned after all data that was read.
 func TestMaskedReaderPassesErrorsOn(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("0123456789 s3cret-key ", 1<<12) + "s3cret-"
