@@ -12,7 +12,8 @@ import (
 
 type named struct{ Name string }
 
-// A damaged file is renamed and logged once, one that cannot be opened keeps its name, and neither hides the others.
+// A damaged file is renamed and logged once, one that cannot be opened keeps its name, and neither
+// hides the others.
 func TestReadAllJSONSkipsDamagedFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a[b*")
 	if err := os.MkdirAll(filepath.Join(dir, "folder.json"), 0o700); err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestMain is also the other process of the tests: it prints what its clock says.
+// TestMain is also the other process of the tests: it prints the reading of its clock.
 func TestMain(m *testing.M) {
 	if os.Getenv("SEINE_TEST_UPTIME") != "" {
 		fmt.Print(strconv.FormatInt(int64(Now()), 10) + "\n" + Clock())

@@ -15,7 +15,7 @@ import (
 	"seine/internal/testing/await"
 )
 
-// role has this program be the parent that is killed, or its child.
+// role is the variable that makes this program the parent that is killed, or its child.
 const role = "SEINE_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -35,18 +35,18 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// The first thread of a process does not end before it: the main goroutine keeps that.
+// The first thread of a process does not end before the process: the main goroutine keeps it.
 func init() {
 	if os.Getenv(role) == "parent" {
 		runtime.LockOSThread()
 	}
 }
 
-// parent starts a child from a thread that ends, and says when it has.
+// parent starts a child from a thread that ends, and prints when it has.
 func parent() {
 	thread := make(chan string, 1)
 	go func() {
-		runtime.LockOSThread() // and the thread ends with the goroutine
+		runtime.LockOSThread() // the thread ends with the goroutine
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), role+"=child")
 		child.Stdin, child.Stdout = os.Stdin, os.Stdout
@@ -66,7 +66,7 @@ func parent() {
 	<-stop
 }
 
-// A process that is killed takes what it has started with it; the end of one of its threads does not.
+// A killed process takes its children with it; the end of one of its threads does not.
 func TestChildrenEndWithTheirParent(t *testing.T) {
 	in, hold, err := os.Pipe()
 	if err != nil {

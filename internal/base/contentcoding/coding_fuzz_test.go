@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzReader: any bytes in any encoding end, with an error of this package or
-// with no more than the ratio allows.
+// FuzzReader: decoding any bytes in any coding ends, with an error of this package or within the
+// ratio.
 func FuzzReader(f *testing.F) {
 	f.Add("gzip", []byte("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x00\x00\xff\xff\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Add("deflate", []byte("\x78\x9c\x03\x00\x00\x00\x00\x01"))

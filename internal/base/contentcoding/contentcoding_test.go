@@ -47,7 +47,8 @@ func decode(r io.Reader, coding string) ([]byte, error) {
 	return text, errors.Join(err, z.Close())
 }
 
-// A body is decoded however it is cut into reads. As in browsers, bytes that follow its end do no harm, except after zstd.
+// A body is decoded however it is split into reads. As in browsers, bytes after its end are
+// harmless, except after zstd.
 func TestBodyIsDecodedHoweverItArrives(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -80,7 +81,7 @@ func TestBodyIsDecodedHoweverItArrives(t *testing.T) {
 	}
 }
 
-// A body that was cut short is an error, wherever that was.
+// A truncated body is an error, wherever it was cut.
 func TestBodyThatIsCutShort(t *testing.T) {
 	t.Parallel()
 	text := bytes.Repeat([]byte("The river runs on and on. "), 40)

@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Forms that pages, feeds and sitemaps have, with what RFC 3339 has for each.
+// Forms in pages, feeds and sitemaps, by their RFC 3339 form.
 func TestFormsOfDates(t *testing.T) {
 	for want, texts := range map[string]string{
 		"2024-01-15": `2024-01-15; 2024-1-15; 2024.01.15; 2024/01/15; 2024/1/15; 20240115; 15.01.2024; 15. 1. 2024; 2024. 1. 15.; 2024年1月15日; 2024年01月15日(月); 2024年1月15日 月曜日;
@@ -67,7 +67,7 @@ func TestFormsOfDates(t *testing.T) {
 	}
 }
 
-// FuzzParse reads any text: what it returns is a date that is read as the same.
+// FuzzParse parses any text: the String of a parsed date parses to the same date.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"2024-01-15T10:30:00Z", "Mon, 15 Jan 2024 10:30:00 +0100 (CET)", "2024年1月15日 下午3:04", "1705314600", "Jan 15, 10h30 2024", "00000000+0000"} {
 		f.Add(text)

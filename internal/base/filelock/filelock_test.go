@@ -27,7 +27,7 @@ func TestOneAtATimeHasTheLock(t *testing.T) {
 	again.Close()
 }
 
-// Changes of a file under its lock follow each other: none is lost, and an error is passed on.
+// Changes of a file under its lock are sequential: none is lost, and an error is passed on.
 func TestChangesUnderTheLockFollowEachOther(t *testing.T) {
 	dir := t.TempDir()
 	lock, file := filepath.Join(dir, "n.lock"), filepath.Join(dir, "n")

@@ -22,7 +22,7 @@ func TestPercentForALiveHeap(t *testing.T) {
 	}
 }
 
-var kept []byte // by the collector
+var kept []byte // so that the collector does not free it
 
 func TestPercentageFollowsTheLiveHeap(t *testing.T) {
 	kept = make([]byte, 96<<20)
@@ -30,14 +30,15 @@ func TestPercentageFollowsTheLiveHeap(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// percentNow returns the percentage that counts, and leaves it.
+// percentNow returns the current percentage without changing it.
 func percentNow() int {
 	p := debug.SetGCPercent(100)
 	debug.SetGCPercent(p)
 	return p
 }
 
-// A new process has no live heap yet, and collects at the goal all the same. With GOGC it keeps to that.
+// A new process has no live heap yet, but its first collection is at the goal all the same. With
+// GOGC set, GOGC applies.
 func TestGoalOfANewProcess(t *testing.T) {
 	for _, gogc := range []string{"", "77"} {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestChildProcess$")
@@ -48,7 +49,7 @@ func TestGoalOfANewProcess(t *testing.T) {
 	}
 }
 
-// TestChildProcess is what TestGoalOfANewProcess runs.
+// TestChildProcess is run by TestGoalOfANewProcess.
 func TestChildProcess(t *testing.T) {
 	for range 100 {
 		kept = make([]byte, 1<<20)

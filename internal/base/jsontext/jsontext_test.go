@@ -29,7 +29,7 @@ func TestObjectIsWhatEncodingJSONReads(t *testing.T) {
 	}
 }
 
-// Any string is one line, and reads back as encoding/json would have it.
+// Any string is encoded on one line, and decodes to the same result as with encoding/json.
 func FuzzAppendString(f *testing.F) {
 	f.Add("text\nwith \"quotes\" and \\ and \x01 and \u2028 and é and \xff")
 	f.Fuzz(func(t *testing.T, s string) {
@@ -56,8 +56,7 @@ func TestMapStringsChangesValuesAndNames(t *testing.T) {
 	}
 }
 
-// Members whose names become the same stay members of their own; one that was there
-// twice is there twice.
+// Members whose names become equal stay distinct; a duplicate name stays duplicate.
 func TestMapStringsKeepsNamesApart(t *testing.T) {
 	const text = `{"a":1,"b":{"a":2,"c":3},"same":4,"a":5,"same (2)":6}`
 	got := string(MapStrings([]byte(text), func(s string) string {
@@ -72,7 +71,7 @@ func TestMapStringsKeepsNamesApart(t *testing.T) {
 	}
 }
 
-// Whatever the text is, it is JSON after as before.
+// Valid JSON stays valid.
 func FuzzMapStrings(f *testing.F) {
 	f.Add(`{"a": "x", "b": ["\u00e9\\"]}`)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -31,7 +31,7 @@ func TestMembersAreThoseOfTheObject(t *testing.T) {
 	}
 }
 
-// What is no object is said to be none, and stops nobody.
+// Text that is not an object is reported as such, and the iteration ends.
 func TestMembersOfWhatIsNoObject(t *testing.T) {
 	for _, text := range []string{
 		``, `1`, `"a"`, `{`, `{"a`, `{"a"`, `{"a":`, `{"a":1`, `{"a":"`, `{"a":[`, `{"a":[1}`, `{"a":"\"}`, `{a:1}`, `{"a" 1}`, `{"a":}`, `{}{}`, `{"a":1}x`,
@@ -45,7 +45,7 @@ func TestMembersOfWhatIsNoObject(t *testing.T) {
 	}
 }
 
-// What encoding/json reads is taken apart into what it reads.
+// Text that encoding/json decodes is split into the same values.
 func FuzzMembers(f *testing.F) {
 	for _, text := range []string{`{"a":1,"b":[1,"\u00e9\ud83d\ude00\ud800",{"c":null}]}`, `{"\u0061\n":"\\","x":-0}`, `[1,{"a":[]}]`, `{"":""}`, "{\"a\":\"\xff\"}"} {
 		f.Add(text)
@@ -72,7 +72,7 @@ func FuzzMembers(f *testing.F) {
 	})
 }
 
-// take decodes a value with what this package reads, as far as it goes.
+// take decodes a value with the functions of this package, as far as they go.
 func take(t *testing.T, value []byte) any {
 	t.Helper()
 	switch value[0] {
@@ -93,5 +93,5 @@ func take(t *testing.T, value []byte) any {
 	return v
 }
 
-// valid replaces what is not UTF-8 as encoding/json does.
+// valid replaces invalid UTF-8 as encoding/json does.
 func valid(s string) string { return string([]rune(s)) }

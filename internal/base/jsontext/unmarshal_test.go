@@ -17,7 +17,7 @@ type base struct {
 	URL  string `json:"hidden"`
 }
 
-// outer has every sort of field that Unmarshal tells apart.
+// outer has every kind of field that Unmarshal distinguishes.
 type outer struct {
 	base
 	URL    string           `json:"url"`
@@ -74,8 +74,8 @@ func TestUnmarshalStrictRefusesOtherMembers(t *testing.T) {
 	}
 }
 
-// Unmarshal accepts what encoding/json accepts and no more, and reads the same where
-// all names are exact and there once.
+// Unmarshal accepts at most what encoding/json accepts, and decodes the same values if all names
+// are exact and unique.
 func FuzzUnmarshal(f *testing.F) {
 	for _, text := range []string{
 		`{"url":"a","in":{"a":1},"list":[{"a":1},null],"map":{"x":{"b":2}},"at":"2026-01-02T03:04:05Z","raw":[1]}`,

@@ -5,7 +5,7 @@ import "testing"
 func TestCache_ManyKeys_KeepsWhatIsUsedWithinBounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		cache *Cache[int, int]
-		most  int // values
+		most  int // maximum number of values
 	}{
 		"by default": {cache: &Cache[int, int]{}, most: 2 * DefaultMost},
 		"by number":  {cache: &Cache[int, int]{Most: 3}, most: 6},
@@ -46,7 +46,7 @@ func TestCache_ValueReplacedOrDeleted_WeighsOnce(t *testing.T) {
 	if got, ok := c.Get("kept"); got != 1 || !ok {
 		t.Errorf("got %d, %t for the other key, want 1", got, ok)
 	}
-	c.Put("heavy", 100) // more than fits is kept until the next
+	c.Put("heavy", 100) // a value that exceeds the limit is kept until the next
 	if got, ok := c.Get("heavy"); got != 100 || !ok {
 		t.Errorf("got %d, %t for a value that is too heavy, want 100", got, ok)
 	}

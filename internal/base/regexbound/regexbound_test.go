@@ -9,7 +9,7 @@ import (
 
 var errEnough = errors.New("enough")
 
-// What is found is what regexp finds, in texts of any length.
+// The matches equal those of regexp, in texts of any length.
 func TestFindsWhatRegexpFinds(t *testing.T) {
 	t.Parallel()
 	free := func(int) error { return nil }
@@ -29,7 +29,7 @@ func TestFindsWhatRegexpFinds(t *testing.T) {
 	}
 }
 
-// A search tells what it reads while it reads, and ends when it may read no more.
+// A search reports its work while it reads, and ends when spend returns an error.
 func TestSearchEndsWhenWorkDoes(t *testing.T) {
 	t.Parallel()
 	re := mustCompile(t, `a(?:b|c)*z`)
@@ -58,7 +58,7 @@ func TestSearchEndsWhenWorkDoes(t *testing.T) {
 	}
 }
 
-// A match at once counts as well: there may be one after the other.
+// An immediate match also counts: many may follow each other.
 func TestEachSearchTellsSomething(t *testing.T) {
 	t.Parallel()
 	told := 0
@@ -67,7 +67,7 @@ func TestEachSearchTellsSomething(t *testing.T) {
 	}
 }
 
-// The larger an expression is, the more a byte counts: it may take as long.
+// A byte costs more with a larger expression, which may take longer.
 func TestLargeExpressionsCountMore(t *testing.T) {
 	t.Parallel()
 	if n, m := mustCompile(t, "a").Work("text"), mustCompile(t, "(?:a{1,100}){1,10}b").Work("text"); m < 50*n {
@@ -75,7 +75,7 @@ func TestLargeExpressionsCountMore(t *testing.T) {
 	}
 }
 
-// Expressions of strangers are refused by their size, before they are compiled.
+// Large untrusted expressions are rejected before they are compiled.
 func TestLargeExpressionsOfStrangersAreRefused(t *testing.T) {
 	t.Parallel()
 	for expr, refused := range map[string]bool{
@@ -87,8 +87,7 @@ func TestLargeExpressionsOfStrangersAreRefused(t *testing.T) {
 	}
 }
 
-// What looks for all matches may do so in a long text where none is looked for beyond
-// its end.
+// Only a linear expression may be used to find all matches in a long text.
 func TestLinearExpressions(t *testing.T) {
 	t.Parallel()
 	for expr, is := range map[string]bool{
@@ -101,8 +100,7 @@ func TestLinearExpressions(t *testing.T) {
 	}
 }
 
-// A text that is short, but of a large expression, is searched in a way that can be
-// ended.
+// A short text is searched with interruptions if the expression is large.
 func TestLargeExpressionsTellWhatTheyRead(t *testing.T) {
 	t.Parallel()
 	re := mustCompile(t, "(?:x{0,50}){1,20}y")

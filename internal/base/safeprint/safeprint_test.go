@@ -50,7 +50,7 @@ func TestArgumentsAreCleanedWhateverTheyAre(t *testing.T) {
 	}
 }
 
-// To a terminal data is written so that it means the same to a reader of JSON.
+// On a terminal, data is escaped so that it has the same meaning as JSON.
 func TestDataIsEscapedOnATerminalAlone(t *testing.T) {
 	t.Parallel()
 	const text = "{\"a\":\"\u009bé\u202e\x7f\U000e0041\x9b\"}\n"
@@ -60,7 +60,7 @@ func TestDataIsEscapedOnATerminalAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := Data(f, terminal)
-		for i := range len(text) { // runes in pieces
+		for i := range len(text) { // in parts of runes
 			if n, err := w.Write([]byte{text[i]}); n != 1 || err != nil {
 				t.Fatal(n, err)
 			}

@@ -24,7 +24,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// keyFile writes a key.
+// keyFile creates a key file.
 func keyFile(t testing.TB, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "key")
@@ -64,7 +64,7 @@ func TestKeyOfAState(t *testing.T) {
 	wants(t, dir, moved, "is damaged")
 }
 
-// A state that is in the clear stays so: what is on the disk would not go away.
+// An unencrypted state stays unencrypted: the data on disk would not go away.
 func TestStateInTheClearIsNotEncrypted(t *testing.T) {
 	for _, part := range []string{"nats", "frontier"} {
 		dir := t.TempDir()
@@ -83,8 +83,8 @@ func wants(t *testing.T, dir, file string, words ...string) {
 	}
 }
 
-// A store works as one in the clear does, over a crash too, and nothing of it can be read in
-// its files.
+// An encrypted store works like an unencrypted one, even after a crash, and its files contain no
+// plain text.
 func TestStoreIsEncrypted(t *testing.T) {
 	key, dir := &Key{[]byte(one)}, filepath.Join(t.TempDir(), "store")
 	const secret = "https://secret.test/token=17"
@@ -152,7 +152,7 @@ func wantValue(t testing.TB, db *pebble.DB, n int, want []byte) {
 	check(t, done.Close())
 }
 
-// A machine that stops at any moment leaves a store that can be opened, with what was synced.
+// A machine that stops at any moment leaves a store that can be opened, with all synced data.
 func TestStoreOutlivesAPowerFailure(t *testing.T) {
 	key := &Key{[]byte(one)}
 	mem := vfs.NewCrashableMem()
@@ -210,7 +210,7 @@ func TestFileIsReadAnywhere(t *testing.T) {
 	}
 }
 
-// Of several processes that begin a state with different keys, one does so; the others are refused.
+// If several processes begin a state with different keys, one succeeds; the others are rejected.
 func TestOneKeyBeginsAState(t *testing.T) {
 	for range 20 {
 		dir := filepath.Join(t.TempDir(), "data")

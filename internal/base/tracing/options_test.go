@@ -24,7 +24,7 @@ func counter(t *testing.T, outcome string) float64 {
 	return 0
 }
 
-// A flag goes before the variables of OpenTelemetry, and those hold without it.
+// A flag takes precedence over the variables of OpenTelemetry, which apply without it.
 func TestOptions(t *testing.T) {
 	half := 0.5
 	for name, c := range map[string]struct {

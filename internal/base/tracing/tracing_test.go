@@ -23,8 +23,8 @@ func tracerTo(t *testing.T, e sdktrace.SpanExporter, ratio float64, room int) *T
 	return newTracer(e, ratio, room, resource.Empty(), slog.New(slog.DiscardHandler))
 }
 
-// What is sampled follows from the visit alone: other processes, and the same one
-// after a restart, choose the same. The share is the ratio.
+// Sampling depends only on the visit: other processes, and the same one after a restart, select the
+// same visits. Their share is the ratio.
 func TestSampledVisitsAreTheSameEverywhere(t *testing.T) {
 	const visits = 20000
 	for _, ratio := range []float64{0, 0.01, 0.25, 1} {
@@ -54,8 +54,8 @@ func TestSampledVisitsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// The first attempt is the root. A later one, sent by a frontier that was started
-// since, belongs to the same trace, below that root.
+// The first attempt is the root. A later one, sent by a frontier that was restarted, belongs to the
+// same trace, below that root.
 func TestAttemptsOfAVisitShareATrace(t *testing.T) {
 	kept := tracetest.NewInMemoryExporter()
 	for attempt := 1; attempt <= 2; attempt++ {
@@ -84,7 +84,7 @@ func TestHeadersOfOthers(t *testing.T) {
 	const id, span = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 	for text, want := range map[string]bool{
 		"00-" + id + "-" + span + "-01":      true,
-		"00-" + id + "-" + span + "-03":      true, // with the flag of random ids
+		"00-" + id + "-" + span + "-03":      true, // with the flag for random IDs
 		"00-" + id + "-" + span + "-0b":      true,
 		"00-" + id + "-" + span + "-00":      false,
 		"00-" + id + "-" + span + "-0a":      false,
@@ -104,7 +104,7 @@ func TestHeadersOfOthers(t *testing.T) {
 	}
 }
 
-// Without a trace nothing is allocated, with a Tracer and without.
+// Without a trace nothing is allocated, with or without a Tracer.
 func TestNothingIsAllocatedWithoutATrace(t *testing.T) {
 	tr := tracerTo(t, tracetest.NewNoopExporter(), 1, 8)
 	defer tr.Close()
@@ -137,8 +137,7 @@ func (hanging) ExportSpans(ctx context.Context, _ []sdktrace.ReadOnlySpan) error
 
 func (hanging) Shutdown(context.Context) error { return nil }
 
-// A receiver that hangs holds up nobody: what the queue has no room for is dropped
-// and counted.
+// A hanging receiver blocks nobody: spans that exceed the queue are dropped and counted.
 func TestHangingReceiverHoldsUpNobody(t *testing.T) {
 	tr := tracerTo(t, hanging{}, 1, 16)
 	dropped := counter(t, "dropped")

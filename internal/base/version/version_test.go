@@ -21,7 +21,7 @@ func TestLineTellsWhatIsKnown(t *testing.T) {
 	}
 }
 
-// A stage that somebody extends is a program of another repository, whose commit is not Seine's.
+// A custom stage is a program of another repository, whose commit is not Seine's.
 func TestCommitIsThatOfSeine(t *testing.T) {
 	vcs := []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.time", Value: "2026-11-26T00:48:00Z"}, {Key: "vcs.modified", Value: "true"}}
 	for name, c := range map[string]struct {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestResolveRFC3986 runs the examples of RFC 3986 section 5.4. Where the URL
-// standard departs from it the case says so.
+// TestResolveRFC3986 runs the examples of RFC 3986 section 5.4. Cases in which the URL standard
+// differs are marked.
 func TestResolveRFC3986(t *testing.T) {
 	checkResolve(t, "http://a/b/c/d;p?q", [][2]string{
 		{"g", "http://a/b/c/g"},
@@ -120,7 +120,7 @@ func TestResolveErrors(t *testing.T) {
 		"mailto:a@example.org": ErrScheme,
 		"foo:bar":              ErrScheme,
 		"localhost:8080":       ErrScheme,
-		"\u00a0javascript:x":   nil, // a no-break space is not trimmed: a path
+		"\u00a0javascript:x":   nil, // a no-break space is not trimmed, so this is a path
 		"//":                   ErrInvalid,
 		"http://a:b/":          ErrInvalid,
 		"//exa mple.org":       ErrInvalid,

@@ -22,7 +22,7 @@ var benchRefs = []struct{ name, ref string }{
 
 var sink string
 
-// BenchmarkResolveFast measures references as they are on pages.
+// BenchmarkResolveFast measures references as found on pages.
 func BenchmarkResolveFast(b *testing.B) {
 	base, err := NewBase(benchBase)
 	if err != nil {
@@ -60,7 +60,7 @@ func BenchmarkResolveSlow(b *testing.B) {
 	}
 }
 
-// BenchmarkNetURL measures net/url, which does less, beside the fast path.
+// BenchmarkNetURL measures net/url, which does less, for comparison with the fast path.
 func BenchmarkNetURL(b *testing.B) {
 	base, err := url.Parse(benchBase)
 	if err != nil {
@@ -78,10 +78,9 @@ func BenchmarkNetURL(b *testing.B) {
 	}
 }
 
-// BenchmarkCanonicalize measures classes of absolute URLs, and on each two
-// parsers that do less: net/url, which neither knows the URL standard nor
-// normalises, and the complete WHATWG parser, whose result is not canonical yet.
-// Each makes a string.
+// BenchmarkCanonicalize measures classes of absolute URLs, also with two parsers that do less:
+// net/url, which neither follows the URL standard nor normalises, and the complete WHATWG parser,
+// whose result is not canonical yet. Each makes a string.
 func BenchmarkCanonicalize(b *testing.B) {
 	implementations := []struct {
 		name string

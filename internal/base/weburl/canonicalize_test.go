@@ -173,7 +173,7 @@ func TestCanonicalizeErrors(t *testing.T) {
 		{"http://[::1/", ErrInvalid, "IPv6"},
 		{"http://[::g]/", ErrInvalid, "IPv6"},
 		{"http://xn--/", ErrInvalid, ""},
-		{"http://≠.de/", ErrInvalid, "ToASCII"}, // accepted at first, its IDNA form is not
+		{"http://≠.de/", ErrInvalid, "ToASCII"}, // accepted at first, but its IDNA form is not
 		{"http://user@/", ErrInvalid, "credentials"},
 		{long, ErrTooLong, "…"},
 		{long + strings.Repeat("ab/", 1000), ErrTooLong, "…"},

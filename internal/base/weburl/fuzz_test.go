@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// seeds are references that once broke something, or nearly did.
+// seeds are references that once caused an error, or nearly did.
 var seeds = []string{
 	"", "#", "?", "/", "//", "///", ".", "..", "../..", "./x", "../x", "/abs", "//host/p", "#frag", "?q",
 	"foo.html", "foo/bar.html?x=1#frag", "http://h:80", "https://h:443/p?q#f", "HTTP://H", "http:x", "https:", "https:/x",
@@ -22,7 +22,7 @@ var bases = []string{
 	"http://h/..", "HTTP://U@H.:80/%7e#x",
 }
 
-// reference resolves without any of the package's shortcuts.
+// reference resolves without the package's shortcuts.
 func reference(base, ref string) (string, error) {
 	u, err := parser.ParseRef(base, string([]rune(ref))) // decoded, as in the standard
 	if err != nil {
@@ -31,7 +31,8 @@ func reference(base, ref string) (string, error) {
 	return serializeStable(u, ref)
 }
 
-// FuzzResolve compares with the complete parser, the fast path in particular.
+// FuzzResolve compares the results with those of the complete parser, those of the fast path in
+// particular.
 func FuzzResolve(f *testing.F) {
 	for _, base := range bases {
 		for _, ref := range seeds {
@@ -65,7 +66,7 @@ func checkAgrees(t reporter, b *Base, base, ref string) {
 	}
 }
 
-// FuzzCanonicalize checks what must hold for every input.
+// FuzzCanonicalize checks the invariants for every input.
 func FuzzCanonicalize(f *testing.F) {
 	for _, seed := range seeds {
 		f.Add(seed)
@@ -101,7 +102,7 @@ func checkCanonical(t reporter, u string) {
 	Domain(Hostname(u))
 }
 
-// reporter is what *testing.T and *rapid.T have in common.
+// reporter is the common part of *testing.T and *rapid.T.
 type reporter interface {
 	Helper()
 	Errorf(format string, args ...any)

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// A page may have thousands of links of nothing but separators and stray signs. The
-// complete parser, which takes time in the square of their segments, must not see their
-// paths: its allocations would tell.
+// A page may have thousands of links that consist of separators and stray signs. The complete
+// parser, which takes time quadratic in their segments, must not get their paths: its allocations
+// would show that.
 func TestLongPathsTakeLinearTime(t *testing.T) {
 	b, err := NewBase("https://h.org/a/b")
 	if err != nil {

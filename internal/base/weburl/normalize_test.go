@@ -15,9 +15,8 @@ const (
 	ticket  = "lit3py55t21z5v55vlm25s55"
 )
 
-// TestNormalize is the specification of the crawl-level form: what each option
-// takes away from a canonical URL. An empty second column means that the URL
-// stays as it is.
+// TestNormalize is the specification of the crawl-level form: what each option removes from a
+// canonical URL. An empty second column means that the URL stays as it is.
 func TestNormalize(t *testing.T) {
 	tracking := NormalizeOptions{DropTracking: true}
 	sessions := NormalizeOptions{DropSessions: true}
@@ -60,7 +59,7 @@ func TestNormalize(t *testing.T) {
 		}},
 		{"what stays, stays as it is", tracking, [][2]string{
 			{"/a?b&&c=&=d&=&gclid=x&&e==f&%zz", "/a?b&&c=&=d&=&&e==f&%zz"},
-			{"/a?gclid=x&", "/a"}, // a query of one empty parameter is none
+			{"/a?gclid=x&", "/a"}, // a query of one empty parameter is removed
 			{"/a?&gclid=x", "/a"},
 			{"/a?&gclid=x&", "/a?&"},
 			{"/a??gclid=x", ""},
@@ -140,7 +139,7 @@ func TestNormalize(t *testing.T) {
 			{"/a?b=1&a=2", "/a?a=2&b=1"},
 			{"/a?b=2&a&b=1&a=0&b", "/a?a&a=0&b=2&b=1&b"},
 			{"/a?a=2&a=1", ""},
-			{"/a?a=1&a-b=2&a.c", ""}, // the name decides, not the text
+			{"/a?a=1&a-b=2&a.c", ""}, // the name decides, not the whole text
 			{"/a?a-b=2&a=1", "/a?a=1&a-b=2"},
 			{"/a?b&B&%41%26&=", "/a?=&%41%26&B&b"},
 			{"/a?b&&a", "/a?&a&b"},
@@ -169,7 +168,7 @@ func TestNormalize(t *testing.T) {
 	}
 }
 
-// checkNormal checks what must hold for every canonical URL.
+// checkNormal checks the invariants for every canonical URL.
 func checkNormal(t reporter, n *Normalizer, o NormalizeOptions, u string) {
 	t.Helper()
 	got := n.Normalize(u)
@@ -198,7 +197,7 @@ func checkSorted(t reporter, query string) {
 	}
 }
 
-// isPart reports whether some is all with nothing or something left out.
+// isPart reports whether some equals all or a part of it.
 func isPart(some, all []string) bool {
 	if len(some) == 1 && some[0] == "" { // no query
 		return true
@@ -223,8 +222,8 @@ func TestNormalizerOfNothingIsNil(t *testing.T) {
 	}
 }
 
-// TestNormalizeDoesNotAllocate holds for URLs to which nothing applies, which
-// come back as the same string.
+// TestNormalizeDoesNotAllocate tests URLs to which no option applies, which are returned as the
+// same string.
 func TestNormalizeDoesNotAllocate(t *testing.T) {
 	n := NewNormalizer(allOptions)
 	for _, u := range []string{
@@ -262,10 +261,10 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// TestDefaultFingerprint fails when the meaning of an option has changed. State
-// of another fingerprint is normalised again, which may take a large crawl a
-// while: change the number here if that is meant. A change of code, and not of a
-// list, must also increment normalizeVersion.
+// TestDefaultFingerprint fails when the meaning of an option has changed. State with another
+// fingerprint is normalised again, which may take a while for a large crawl: change the number here
+// if that is intended. A change of code, unlike one of a list, must also increment
+// normalizeVersion.
 func TestDefaultFingerprint(t *testing.T) {
 	const want = 0xcf38b391
 	if got := (NormalizeOptions{DropTracking: true, DropSessions: true}).Fingerprint(); got != want {
@@ -273,7 +272,7 @@ func TestDefaultFingerprint(t *testing.T) {
 	}
 }
 
-// TestParameterLists guards the lists against slips.
+// TestParameterLists checks the lists for mistakes.
 func TestParameterLists(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, r := range slices.Concat(trackingParameters, sessionParameters) {
@@ -293,7 +292,7 @@ var allOptions = NormalizeOptions{
 	DropTracking: true, DropSessions: true, DropParameters: []string{"ref", "x_*"}, SortQuery: true,
 }
 
-// pieces are parts of paths and queries that mean something here, or nearly do.
+// pieces are parts of paths and queries with a meaning here, or nearly.
 var pieces = []string{
 	"/", "/a", "/.", "/..", "//", ";", ";v=1", ";jsessionid=", ";jsessionid=1A", ";JSessionId=x!1", ";jsession;jsessionid=1id=2",
 	"/(S(" + ticket + "))", "/(X(1)S(" + ticket + "))", "(", ")", "/(", "S(", "emailWebview",
@@ -301,7 +300,7 @@ var pieces = []string{
 	"&cfid=1", "&cftoken=2", "&sid=" + md5Like, "&s=" + md5Like, "&session_id=", "0123456789abcdef", "&mkt_tok=1", "PHPSESSID=1", "#",
 }
 
-// options unpacks any 5 bits.
+// options decodes 5 bits to options.
 func options(bits byte, parameter string) NormalizeOptions {
 	o := NormalizeOptions{DropTracking: bits&1 != 0, DropSessions: bits&2 != 0, SortQuery: bits&4 != 0}
 	if bits&8 != 0 {
@@ -335,7 +334,7 @@ func FuzzNormalize(f *testing.F) {
 	})
 }
 
-// TestNormalizeHolds does the same with URLs composed of pieces.
+// TestNormalizeHolds checks the invariants with URLs composed of pieces.
 func TestNormalizeHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 16).Draw(t, "pieces"), "")
@@ -348,7 +347,7 @@ func TestNormalizeHolds(t *testing.T) {
 	})
 }
 
-// Thousands of crawls go by the same few options.
+// Thousands of crawls have the same few options.
 func TestNormalizersWithoutListsAreShared(t *testing.T) {
 	o := NormalizeOptions{DropTracking: true, SortQuery: true}
 	n := NewNormalizer(o)

@@ -23,8 +23,8 @@ func genReference() *rapid.Generator[string] {
 	})
 }
 
-// TestResolveAgrees compares the package with the complete parser, on bases and
-// references composed of tokens.
+// TestResolveAgrees compares the package with the complete parser, on bases and references composed
+// of tokens.
 func TestResolveAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base := rapid.SampledFrom(bases).Draw(t, "base")
@@ -50,8 +50,7 @@ func TestHostsAgree(t *testing.T) {
 	})
 }
 
-// TestFastPathAccepts guards the speed: references as pages have them must not
-// take the slow path unnoticed.
+// TestFastPathAccepts guards the speed: common references must not take the slow path unnoticed.
 func TestFastPathAccepts(t *testing.T) {
 	b, err := NewBase("https://example.org/dir/page?q")
 	if err != nil {

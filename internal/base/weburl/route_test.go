@@ -43,7 +43,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// A crawl that knows pages by their routes keeps them as they are; for another one they are the page.
+// A crawl that distinguishes pages by their routes keeps routes unchanged; for other crawls the URL
+// without the route is the page.
 func TestNormalizeRoutes(t *testing.T) {
 	for options, cases := range map[*NormalizeOptions]map[string]string{
 		{}:                   {"/#/a": "/", "/a?b#!c": "/a?b"},

@@ -20,9 +20,9 @@ type webPlatformTest struct {
 	Failure                                       bool
 }
 
-// tally counts the cases of the data by what they ask for. None is left out.
+// tally counts the cases of the data by their kind. No case is omitted.
 type tally struct {
-	invalid    int // no URL, by the standard
+	invalid    int // not a URL by the standard
 	otherTypes int // a URL, neither http nor https
 	emptyEnd   int // see hasEmptyEnd
 	same       int // its canonical form is the standard's serialisation
@@ -56,8 +56,8 @@ func TestWebPlatform(t *testing.T) {
 		}
 		checkAccepted(t, c, want)
 	}
-	// Of version 0.6.2 of the module. Another one may have other data: these
-	// numbers say that they were read, and how.
+	// For version 0.6.2 of the module. Another version may have other data: these numbers show that
+	// the data was read, and how.
 	want := tally{invalid: 272, otherTypes: 328, emptyEnd: 3, same: 157, normalized: 60}
 	t.Logf("%+v", got)
 	if got != want {
@@ -71,7 +71,7 @@ func checkRefused(t *testing.T, c webPlatformTest) {
 	if !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrScheme) {
 		t.Errorf("input %q, base %q: got %q, %v, want an error", c.Input, deref(c.Base), got, err)
 	}
-	// What is absolute is refused for its scheme, and not by mistake.
+	// An absolute URL is rejected because of its scheme, not by mistake.
 	if absolute := schemeLength(strip(c.Input)) > 0; absolute && !c.Failure && !hasEmptyEnd(c.Host) && !errors.Is(err, ErrScheme) {
 		t.Errorf("input %q: %v, want %v", c.Input, err, ErrScheme)
 	}
@@ -91,12 +91,12 @@ func checkAccepted(t *testing.T, c webPlatformTest, want string) {
 	checkNormal(t, NewNormalizer(allOptions), allOptions, got)
 }
 
-// hasEmptyEnd reports a host that the standard accepts and this package refuses:
-// no resolver takes it, and without its last dot it may read as a number.
+// hasEmptyEnd reports whether the standard accepts a host that this package rejects: no resolver
+// accepts it, and without its last dot it may be parsed as a number.
 func hasEmptyEnd(host string) bool { return host == "." || strings.HasSuffix(host, "..") }
 
-// canonicalizeTest resolves as a browser would. Bases of other schemes make no
-// difference to http URLs; relative inputs against them must fail.
+// canonicalizeTest resolves as a browser would. Bases with other schemes have no effect on http
+// URLs; relative inputs against them must fail.
 func canonicalizeTest(c webPlatformTest) (string, error) {
 	if c.Base == nil || !strings.HasPrefix(*c.Base, "http") {
 		return Canonicalize(c.Input)
@@ -113,8 +113,8 @@ var (
 	unreserved = regexp.MustCompile(`^[A-Za-z0-9._~-]$`)
 )
 
-// expectedForm applies the rules of the canonical form to the expected parts,
-// in another way than the package does.
+// expectedForm applies the rules of the canonical form to the expected parts, with another
+// implementation than the package's.
 func expectedForm(c webPlatformTest) string {
 	host := strings.TrimSuffix(c.Host, ".")
 	path := strings.ReplaceAll(c.Pathname, "^", "%5E")
@@ -137,9 +137,9 @@ func deref(s *string) string {
 
 // TestToASCII runs the conformance data for host names.
 func TestToASCII(t *testing.T) {
-	// Valid only where IDNA is read without the STD3 rules (UTS 46), as the
-	// standard does. The parser takes them so and refuses its own result: see
-	// serializeStable. No registry gives out such names.
+	// Valid only if IDNA is processed without the STD3 rules (UTS 46), as in the standard. The
+	// parser accepts them and rejects its own result: see serializeStable. No registry assigns such
+	// names.
 	deviating := map[string]bool{"≠": true, "≮": true, "≯": true}
 	run := 0
 	for _, c := range conformanceData[struct {
@@ -166,8 +166,8 @@ func webPlatformTests(t testing.TB) []webPlatformTest {
 	return conformanceData[webPlatformTest](t, "urltestdata.json")
 }
 
-// conformanceData loads a file of the parser module's test data, an array with
-// comments in it, as strings.
+// conformanceData loads a file of the parser module's test data, an array that contains comments as
+// strings.
 func conformanceData[Case any](t testing.TB, file string) (cases []Case) {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/nlnwa/whatwg-url").Output()
