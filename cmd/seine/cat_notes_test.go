@@ -11,7 +11,7 @@ import (
 	"seine/internal/base/humanize"
 )
 
-// Where cat prints nothing, or less than may be expected, standard error says why.
+// If cat prints nothing, or less than expected, standard error says why.
 func TestCatSaysWhatIsMissing(t *testing.T) {
 	out := committed(t)
 	want(t, exitOK, []string{"cat", t.TempDir()}, "no records yet", "--chunk-age")
@@ -35,7 +35,8 @@ func TestCatSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Removed pages are reported by a spec that asks for it: without one, cat says so once there were several runs.
+// Removed pages are reported only if the spec requests it: otherwise cat says so once there have
+// been several runs.
 func TestCatSaysThatRemovedPagesAreNotReported(t *testing.T) {
 	const note = "the spec lacks gone: record"
 	page := func(run, kind string) string {
@@ -62,7 +63,7 @@ func TestCatSaysThatRemovedPagesAreNotReported(t *testing.T) {
 	}
 }
 
-// A new crawl that writes beside the records of an earlier one of its name says so.
+// A new crawl that writes beside the records of an earlier one of its name warns about it.
 func TestCrawlWarnsOfRecordsOfAnEarlierCrawl(t *testing.T) {
 	out := committed(t)
 	for name, noted := range map[string]bool{"c": true, "other": false} {
@@ -73,8 +74,8 @@ func TestCrawlWarnsOfRecordsOfAnEarlierCrawl(t *testing.T) {
 	}
 }
 
-// An output may have files of several crawls: the missing files of one that was deleted do not hide the others, nor those
-// that it has since it began again, with the same state or another.
+// An output may have files of several crawls. The missing files of a deleted crawl do not hide the
+// others, nor those that it has written since it began again, with the same state or another.
 func TestReadersAfterADeletion(t *testing.T) {
 	site, out, data := shop(t), filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "data")
 	crawl := func(name, page, data string) {
@@ -149,8 +150,8 @@ func TestReadersAfterADeletion(t *testing.T) {
 	}
 }
 
-// Files that are missing because their crawl was deleted are left out by a flag, which verify names where a crawl has none left,
-// and then remembers.
+// A flag makes verify ignore files that are missing because their crawl was deleted. verify
+// suggests the flag if a crawl has no files left, and remembers it.
 func TestVerifyAfterADeletion(t *testing.T) {
 	const hint = "add --deleted c once to ignore its missing files"
 	out := committed(t)

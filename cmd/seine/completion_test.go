@@ -17,7 +17,7 @@ func TestCompletion(t *testing.T) {
 		"dead list --stage parser --rea": "words: --reason",
 		"status -w --ev":                 "words: --every",
 		"crawl --sync=":                  "words: --sync=os --sync=always",
-		"crawl --sync = a":               "words: always", // as bash cuts it
+		"crawl --sync = a":               "words: always", // as bash splits it
 		"crawl --spec ":                  "files:",
 		"cat ":                           "files:",
 		"spec apply ":                    "files:",

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What a directory refuses is told with what to do about it.
+// A file system error is printed with a remedy.
 func TestErrorsOfDisksSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

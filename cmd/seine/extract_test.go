@@ -71,11 +71,11 @@ func TestExtractFile(t *testing.T) {
 	if x := extracts(t, out); code != exitOK || len(x.Records) != 1 || x.ContentType != "text/html" {
 		t.Errorf("exit code %d: %+v: %s", code, x, stderr)
 	}
-	// Without rules, it is the record of the page; without --url, no pattern matches.
+	// Without rules, the output is the record of the page; without --url, no pattern matches.
 	if _, out, _ = seine(t, "extract", page); !strings.Contains(out, `"title":"Shirt"`) || !strings.Contains(out, `"url":"https://file.invalid/page.html"`) {
 		t.Errorf("got %s", out)
 	}
-	// The type is what --type says, whatever the name.
+	// --type determines the type, whatever the name.
 	if _, out, _ = seine(t, "extract", page, "--type", "text"); extracts(t, out).Type != "text" {
 		t.Errorf("got %s", out)
 	}
@@ -122,7 +122,7 @@ func TestExtractSaysWhyNot(t *testing.T) {
 	}
 }
 
-// TestScreen compares what a terminal shows.
+// TestScreen checks the output on a terminal.
 func TestScreen(t *testing.T) {
 	page := write(t, "page.html", productPage)
 	stamp := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -164,7 +164,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// A record is readable whatever a site puts into it, in one line for each value.
+// A record is readable whatever a site puts into it, with one line for each value.
 func TestRecordOfAnyTextIsShown(t *testing.T) {
 	for _, c := range []struct{ record, want string }{
 		{`{"kind":"a","url":"u","t":"one\ntwo\u001b[31m","n":1.50,"b":"true","<<":{"x":null}}`,
@@ -195,7 +195,7 @@ func TestClipped(t *testing.T) {
 	}
 }
 
-// What is watched is shown again when the spec changes, whatever is wrong with it.
+// The output is updated when the spec changes, even if it is invalid.
 func TestWatch(t *testing.T) {
 	page, rules := write(t, "page.html", productPage), spec(t, "false")
 	c := extractCmd{Page: page, URL: "https://shop.example/p/1", Spec: rules, JSON: true}
@@ -227,7 +227,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A signal ends it, whatever the rules are doing.
+// A signal ends the command, whatever the rules are doing.
 func TestExtractEndsWithItsContext(t *testing.T) {
 	page := write(t, "page.json", "1")
 	rules := write(t, "spec.yaml", `records: [{kind: a, fields: {t: {jq: "last(repeat(1))"}}}]`)

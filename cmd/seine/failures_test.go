@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// failures lists the URLs that failed, of one class or host alone if asked for.
+// failures lists the failed URLs, optionally of only one class or host.
 func TestFailures(t *testing.T) {
 	site, dir := shop(t), t.TempDir()
 	data := filepath.Join(dir, "data")
@@ -18,7 +18,7 @@ func TestFailures(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		args []string
-		want string // in the output
+		want string // part of the output
 		none bool
 	}{
 		{nil, "gone   " + site + "/nonsense  404", false},

@@ -10,7 +10,7 @@ import (
 	"seine/internal/run/config"
 )
 
-// model returns the commands as kong knows them.
+// model returns kong's model of the commands.
 func model(t *testing.T) *kong.Application { return modelOf(t, new(cli)) }
 
 func modelOf(tb testing.TB, grammar any) *kong.Application {
@@ -22,7 +22,7 @@ func modelOf(tb testing.TB, grammar any) *kong.Application {
 	return parser.Model
 }
 
-// A person who asks for help sees the command as it would be typed.
+// The help of every command shows an example of how to type it.
 func TestHelpOfEveryCommandHasAnExample(t *testing.T) {
 	for _, command := range model(t).Leaves(true) {
 		if example := "  " + command.FullPath(); !strings.Contains("\n"+command.Detail, "\n"+example) {
@@ -37,7 +37,7 @@ func TestHelpOfEveryCommandHasAnExample(t *testing.T) {
 	}
 }
 
-// The model that is made for a command alone tells of it what the model of all commands tells.
+// The model of a single command has the same help as the model of all commands.
 func TestCommandAloneHasTheSameHelp(t *testing.T) {
 	all := model(t)
 	for _, command := range all.Children {
@@ -64,7 +64,7 @@ func TestCommandAloneHasTheSameHelp(t *testing.T) {
 	}
 }
 
-// flagsOf are the flags of a command as help shows them.
+// flagsOf returns the flags of a command as in its help.
 func flagsOf(command *kong.Node) (flags []string) {
 	for _, group := range command.AllFlags(false) {
 		for _, flag := range group {
@@ -74,7 +74,7 @@ func flagsOf(command *kong.Node) (flags []string) {
 	return flags
 }
 
-// BenchmarkModel makes what kong parses the arguments by.
+// BenchmarkModel builds the model by which kong parses the arguments.
 func BenchmarkModel(b *testing.B) {
 	for name, args := range map[string][]string{"all": nil, "crawl": {"crawl"}} {
 		b.Run(name, func(b *testing.B) {
@@ -86,7 +86,7 @@ func BenchmarkModel(b *testing.B) {
 	}
 }
 
-// What a command takes from the environment is in the list by which misspelt names are told.
+// The environment variables of all commands are in the list for detecting misspelt names.
 func TestVariablesAreListed(t *testing.T) {
 	for _, command := range model(t).Leaves(false) {
 		for _, group := range command.AllFlags(false) {

@@ -29,15 +29,15 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// hostile is what a site, a feeder or a spec may have wherever text can be; marker is
-// the part of it that is plain, by which it is found.
+// hostile is text that a site, a user who adds URLs, or a spec may put into any text. marker is its
+// plain part, by which it is found.
 const (
 	marker  = "]0;owned"
 	hostile = "\x1b" + marker + "\a\x1b[2J\u009b31m\x9b32m\r\u202egnp\u2066\u200f\u200b\u2028\x7f"
 )
 
-// No command writes what a terminal would obey, wherever its text comes from. A command
-// that is new has to be named here, with a run in which it meets such text.
+// No command prints terminal control characters, wherever its text comes from. A new command must
+// be added here, with a run in which it prints such text.
 func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 	url := hostileCluster(t)
 	site := hostileSite(t)
@@ -65,7 +65,7 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 		"seed":         {nats("seed", hostile, "--crawl", "c")},
 		"status":       {nats("status")},
 		"runs":         {nats("runs")},
-		"top":          {nats("top", "--"+hostile)}, // its screen: internal/ops/top
+		"top":          {nats("top", "--"+hostile)}, // its screen is tested in internal/ops/top
 		"serve":        {{"serve", "--listen", hostile}, {"serve", "--tokens", none + "/x"}},
 		"mcp":          {{"mcp", "--state", "/dev/null/" + hostile}, {"mcp", hostile}},
 		"token create": {{"token", "create", hostile, "--tokens", strings.ReplaceAll(none, "\x9b", "")}},
@@ -96,7 +96,7 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 		"completion":   {{"completion", hostile}},
 		"health":       {{"health", "http://a.test/" + hostile}},
 	}
-	harmless := []string{"spec schema"}     // it has nothing of anybody else
+	harmless := []string{"spec schema"}     // prints no foreign text
 	data := []string{"spec get", "extract"} // JSON, for programs
 	parser, err := config.New(new(cli), "seine", "")
 	if err != nil {
@@ -118,7 +118,7 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 			for _, args := range runs[name] {
 				_, stdout, stderr := seine(t, args...)
 				if slices.Contains(data, name) && json.Valid([]byte(stdout)) {
-					continue // safeprint.Data writes it to a terminal
+					continue // safeprint.Data escapes it on a terminal
 				}
 				wantHarmless(t, args, stdout)
 				wantHarmless(t, args, stderr)
@@ -131,7 +131,7 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 	}
 }
 
-// wantHarmless checks what was written for people.
+// wantHarmless checks output for people.
 func wantHarmless(t *testing.T, args []string, text string) {
 	t.Helper()
 	if strings.Contains(text, `\t`) || strings.Contains(text, `\n`) {
@@ -145,7 +145,7 @@ func wantHarmless(t *testing.T, args []string, text string) {
 	}
 }
 
-// hostileSite serves a page with hostile text wherever HTTP and HTML take it.
+// hostileSite serves a page with hostile text wherever HTTP and HTML allow it.
 func hostileSite(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -167,8 +167,8 @@ func hostileSite(t *testing.T) string {
 	return srv.URL + "/?" + marker
 }
 
-// hostileCluster is a cluster whose dead letters, specs, stages and frontiers have
-// hostile text in every field.
+// hostileCluster starts a cluster whose dead letters, specs, stages and frontiers have hostile text
+// in every field.
 func hostileCluster(t *testing.T) (url string) {
 	t.Helper()
 	must := func(err error) {
@@ -206,7 +206,7 @@ func hostileCluster(t *testing.T) (url string) {
 		if r := replies[strings.Split(m.Subject, ".")[2]]; r != nil {
 			fill(reflect.ValueOf(r).Elem(), 0)
 			if e, ok := r.(*frontierapi.Explanation); ok {
-				e.URL, e.Referrer = "http://a.test/", "" // a frontier has none that are not canonical
+				e.URL, e.Referrer = "http://a.test/", "" // a frontier has only canonical ones
 			}
 			reply = r
 		}
@@ -217,7 +217,7 @@ func hostileCluster(t *testing.T) (url string) {
 	return s.URL()
 }
 
-// fill puts hostile text into every text of a value, and something into the rest.
+// fill sets every text in a value to hostile text, and the rest to nonzero values.
 func fill(v reflect.Value, depth int) {
 	if depth > 5 || !v.CanSet() {
 		return
@@ -254,7 +254,7 @@ func encoded(v any) []byte {
 	return b
 }
 
-// The text form of the log shows such text as escapes, too.
+// The text form of the log escapes such text, too.
 func TestLogInTextFormShowsEscapes(t *testing.T) {
 	var b bytes.Buffer
 	slog.New(slog.NewTextHandler(io.Writer(&b), nil)).Warn(hostile, "url", hostile, hostile, fmt.Errorf("it: %s", hostile))

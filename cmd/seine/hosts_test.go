@@ -9,7 +9,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// The queues of a host are those of the crawl that is named: several crawls may have work for it.
+// With --crawl, the queues of a host are those of that crawl: several crawls may have URLs for it.
 func TestHostsOfACrawl(t *testing.T) {
 	site, data := shop(t), filepath.Join(t.TempDir(), "data")
 	for crawl, limit := range map[string]string{"done": "--max-depth", "open": "--max-pages"} {
@@ -24,7 +24,7 @@ func TestHostsOfACrawl(t *testing.T) {
 	}
 }
 
-// A command without --crawl steers the only crawl, and a host is found without its port.
+// A command without --crawl controls the only crawl, and a host is found without its port.
 func TestHostOfTheOnlyCrawl(t *testing.T) {
 	site, data := shop(t), filepath.Join(t.TempDir(), "data")
 	want(t, exitOK, []string{"crawl", site + "/p/1", "--crawl", "shop", "--max-pages", "1", "--data", data, "--out", data + "-out",
@@ -38,7 +38,7 @@ func TestHostOfTheOnlyCrawl(t *testing.T) {
 	}
 }
 
-// What a person decided has no time to wait for.
+// A decision by a person has no time to wait for.
 func TestWaitOfHost(t *testing.T) {
 	past := time.Now().Add(-time.Hour).UnixMilli()
 	for why, text := range map[string]string{"": "-", "parked": "parked", "given_up": "given_up", "delay": "delay, due now"} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A flag that does nothing without another, or beside it, is refused, and both are named.
+// A flag that has no effect without another, or beside it, is rejected, and both are named.
 func TestFlagsWithoutEffectAreRefused(t *testing.T) {
 	for _, tt := range []struct {
 		flags []string
@@ -27,7 +27,7 @@ func TestFlagsWithoutEffectAreRefused(t *testing.T) {
 	}
 }
 
-// seine spec check says what of a spec does nothing, and that it is valid all the same.
+// seine spec check reports settings without effect, and that the spec is valid all the same.
 func TestSpecCheckTellsOfKeysWithoutEffect(t *testing.T) {
 	code, stdout, _ := seine(t, "spec", "check", write(t, "spec.yaml", "per_host: 4\ncontact: me@example.org\nuser_agent: mybot/1.0\n"))
 	if code != exitOK {

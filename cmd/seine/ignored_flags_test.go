@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A flag that would do nothing beside another is refused, and both are named.
+// A flag that would have no effect beside another is rejected, and both are named.
 func TestFlagsThatDoNothingAreRefused(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
 	for args, want := range map[string][]string{
@@ -24,7 +24,7 @@ func TestFlagsThatDoNothingAreRefused(t *testing.T) {
 	}
 }
 
-// A container of a frontier has a variable for its state; what a replay makes is not that state.
+// A frontier's container has a variable for its state, which a replay must not use as its own.
 func TestReplayTakesNoVariableOfTheStages(t *testing.T) {
 	t.Setenv("SEINE_STATE", t.TempDir())
 	code, _, stderr := seine(t, "replay", "parse", "--into-records", "--nats", hostileCluster(t))

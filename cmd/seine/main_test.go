@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// seine runs the command in this process, and returns its exit code and what it
-// wrote.
+// seine runs the command in this process, and returns its exit code and output.
 func seine(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	out, wait := capture(t, &os.Stdout)
@@ -23,8 +22,7 @@ func seine(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// capture has what is written to a standard file go to a buffer, until the
-// function it returns is called.
+// capture redirects a standard file to a buffer until the returned function is called.
 func capture(t *testing.T, file **os.File) (*bytes.Buffer, func()) {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -47,7 +45,7 @@ func capture(t *testing.T, file **os.File) (*bytes.Buffer, func()) {
 	}
 }
 
-// write makes a file of the test.
+// write creates a file for the test.
 func write(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -57,7 +55,7 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// says checks that a text has all of the parts.
+// says checks that a text contains all parts.
 func says(t *testing.T, what, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
@@ -97,7 +95,7 @@ func spec(t *testing.T, required string) string {
 	return write(t, "spec.yaml", strings.Replace(productSpec, "%s", required, 1))
 }
 
-// shop serves the page, and says what it was asked for.
+// shop serves a product page, and checks its requests.
 func shop(t *testing.T) (url string) {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +115,7 @@ func shop(t *testing.T) (url string) {
 	return srv.URL
 }
 
-// The format of an archive is refused with the flags that make one.
+// An archive format is rejected with the flags that create an archive.
 func TestFormatOfAnArchiveNamesTheFlagsForIt(t *testing.T) {
 	code, _, stderr := seine(t, "crawl", "http://a.test/", "--format", "warc.zst", "--dry-run")
 	if want := "--warc DIR --warc-format warc.zst"; code != 2 || !strings.Contains(stderr, want) {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Messages name the next step: a crawl that does not run is to be started, JSON is read by jq, and help and version are flags.
+// Messages name the next step: run a crawl that is not running, read JSON with jq, use help and
+// version as flags.
 func TestMessagesNameTheNextStep(t *testing.T) {
 	site, dir := shop(t), t.TempDir()
 	data := filepath.Join(dir, "data")

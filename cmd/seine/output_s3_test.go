@@ -6,7 +6,7 @@ import (
 	"seine/internal/testing/s3server"
 )
 
-// What is in S3 is exported, read, verified and listed as what is in a directory.
+// An output in S3 is exported, read, verified and listed like one in a directory.
 func TestOutputInS3(t *testing.T) {
 	s3server.SetCredentials()
 	server := s3server.Start(t)

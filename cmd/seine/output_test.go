@@ -21,13 +21,13 @@ import (
 	"seine/internal/output/format"
 )
 
-// What cannot be read is one of the problems that verify reports, and ends it not: a
-// file, a folder, an entry of the log.
+// verify reports unreadable objects as problems and continues: a file, a directory, an entry of the
+// log.
 func TestVerifyReportsWhatCannotBeRead(t *testing.T) {
 	out := committed(t)
 	chunk := filepath.Join(out, "c", "page", "part-000-20261121T010203Z-000000000001.jsonl.gz")
 	entry := filepath.Join(out, "_commits", "default", "part-000-20261121T010203Z-000000000011.json")
-	for _, name := range []string{chunk, entry} { // a folder cannot be read as a file, even by root
+	for _, name := range []string{chunk, entry} { // a directory cannot be read as a file, even by root
 		if err := errors.Join(os.Remove(name), os.Mkdir(name, 0o755)); err != nil {
 			t.Fatal(err)
 		}
@@ -40,8 +40,7 @@ func TestVerifyReportsWhatCannotBeRead(t *testing.T) {
 		"1 file, 2 records", "in 2 commits: 3 wrong")
 }
 
-// key makes a key of age, and returns its public half and the file of the secret
-// one.
+// key creates an age key, and returns its recipient and the file with its private key.
 func key(t *testing.T) (recipient, file string) {
 	t.Helper()
 	id, err := age.GenerateX25519Identity()
@@ -51,7 +50,7 @@ func key(t *testing.T) (recipient, file string) {
 	return id.Recipient().String(), write(t, "key.txt", id.String()+"\n")
 }
 
-// committed makes an output with two commits of the crawl "c", two records each.
+// committed creates an output with two commits of the crawl "c", with two records each.
 func committed(t *testing.T, recipients ...string) string {
 	t.Helper()
 	must := func(err error) {
@@ -93,7 +92,7 @@ func committed(t *testing.T, recipients ...string) string {
 	return out
 }
 
-// want runs the command, and checks its exit code and what it says.
+// want runs the command, and checks its exit code and output.
 func want(t *testing.T, code int, args []string, parts ...string) string {
 	t.Helper()
 	got, stdout, stderr := seine(t, args...)
@@ -106,8 +105,8 @@ func want(t *testing.T, code int, args []string, parts ...string) string {
 
 const lines = "{\"n\":1}\n{\"n\":2}\n{\"n\":11}\n{\"n\":12}\n"
 
-// Of an output, and of a folder in it, cat prints what is committed; of another
-// directory, what looks like records.
+// For an output, or a folder in it, cat prints the committed records; for another directory, files
+// that look like records.
 func TestCat(t *testing.T) {
 	out := committed(t)
 	stray := filepath.Join(out, "c", "page", "part-000-20261121T010203Z-000000000099.jsonl")
@@ -147,8 +146,9 @@ func TestCat(t *testing.T) {
 	want(t, exitFailed, []string{"cat", filepath.Join(loose, "notes.txt")}, "no records")
 }
 
-// Of a file that was cut cat prints the whole records and no half one, and says that it
-// is cut; of a committed one also if it was cut between two records, or changed.
+// For a truncated file cat prints the complete records and no partial one, and reports the
+// truncation. For a committed file it also does so if the file was cut between two records, or
+// changed.
 func TestCatOfAFileThatIsCut(t *testing.T) {
 	out := committed(t)
 	const name = "part-000-20261121T010203Z-000000000001.jsonl.gz"
@@ -199,7 +199,7 @@ func gzipped(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-// What is encrypted is read with the right key, and a wrong one is told.
+// An encrypted output is read with the right key, and a wrong key is reported.
 func TestEncryptedOutput(t *testing.T) {
 	recipient, file := key(t)
 	_, other := key(t)
@@ -262,7 +262,7 @@ func TestVerify(t *testing.T) {
 	}
 	to := filepath.Join(t.TempDir(), "export")
 	want(t, exitUsage, []string{"export", out, "--to", to, "--crawl", "nosuch"}, "has no files of it; there is c")
-	want(t, exitOK, []string{"export", out, "--to", to, "--crawl", "c"}, "4 records") // it is bound to no other
+	want(t, exitOK, []string{"export", out, "--to", to, "--crawl", "c"}, "4 records") // the destination is not bound to another crawl
 	damage := func(name string, text []byte) {
 		t.Helper()
 		if err := os.WriteFile(name, text, 0o600); err != nil {
@@ -274,7 +274,7 @@ func TestVerify(t *testing.T) {
 		t.Fatal(err)
 	}
 	damage(filepath.Join(out, "c", "page", "stray.jsonl"), nil)
-	damage(filepath.Join(out, "c", "page", "part-000-20261121T010203Z-000000000021.jsonl.gz"), nil) // of a commit to come
+	damage(filepath.Join(out, "c", "page", "part-000-20261121T010203Z-000000000021.jsonl.gz"), nil) // of a future commit
 	damage(file, whole[1:])
 	want(t, exitFailed, []string{"verify", out}, "changed    c/page/part-000-20261121T010203Z-000000000001", "surplus    c/page/stray.jsonl", "1 not committed yet: 2 wrong")
 	want(t, exitFailed, []string{"verify", out, "--manifest", manifest}, "changed ", "surplus ")
@@ -283,7 +283,7 @@ func TestVerify(t *testing.T) {
 	}
 	want(t, exitFailed, []string{"verify", out}, "missing    c/page/part-000")
 
-	// A log that lost its last entry, and its file.
+	// A log without its last entry and that entry's file.
 	lost := committed(t)
 	if err := os.MkdirAll(filepath.Join(lost, "_manifests", "default"), 0o700); err != nil {
 		t.Fatal(err)
@@ -300,7 +300,7 @@ func TestVerify(t *testing.T) {
 	}
 	want(t, exitFailed, []string{"verify", lost}, "missing    "+last+": _manifests/default/c.json has this entry with ")
 
-	// Two entries of the same messages.
+	// Two entries for the same messages.
 	entry := filepath.Join(out, "_commits", "default", "part-000-20261121T010203Z-000000000001.json")
 	text, err := os.ReadFile(entry)
 	if err != nil {
@@ -336,7 +336,7 @@ func TestManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A manifest stays complete as long as nothing is committed.
+	// A manifest stays complete until something is committed.
 	if err := os.WriteFile(stored, []byte(strings.Replace(string(text), `"complete": false`, `"complete": true`, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +389,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// A dry run says what would be written where, and makes nothing.
+// A dry run prints what would be written where, and creates nothing.
 func TestCrawlDryRunOfOutput(t *testing.T) {
 	recipient, _ := key(t)
 	t.Chdir(t.TempDir())
@@ -408,8 +408,8 @@ func TestCrawlDryRunOfOutput(t *testing.T) {
 	}
 }
 
-// Two crawls of one name that are kept in different places replace each other's rows in a
-// database that both write to. The second says so, once.
+// Two crawls of the same name with different --data replace each other's rows in a shared database.
+// The second warns about it, once.
 func TestCrawlOfTheSameNameInADatabaseIsTold(t *testing.T) {
 	site, dir := shop(t), t.TempDir()
 	run := func(data string, args ...string) string {

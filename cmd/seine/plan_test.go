@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// What the command would do is by the spec that the crawl has, not by the default one,
-// and a crawl can be gone on with without a URL.
+// A dry run uses the stored spec of a crawl, not the default one, and a crawl can be resumed
+// without a URL.
 func TestDryRunIsOfTheCrawlThatIsThere(t *testing.T) {
 	var asked atomic.Int64
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -42,7 +42,7 @@ func TestDryRunIsOfTheCrawlThatIsThere(t *testing.T) {
 	want(t, exitOK, []string{"runs"}, "there is no crawl\n")
 }
 
-// URLs on both sides of a flag, or without a command, are told how to be written.
+// URLs on both sides of a flag, or without a command, are rejected with a hint how to write them.
 func TestURLsApart(t *testing.T) {
 	t.Chdir(t.TempDir())
 	want(t, exitUsage, []string{"crawl", "http://a.test/", "--quiet", "http://b.test/"}, "unexpected argument http://b.test/: write all URLs side by side")
@@ -52,7 +52,7 @@ func TestURLsApart(t *testing.T) {
 	want(t, exitUsage, []string{"status", "extra"}, "unexpected argument extra (see --help")
 }
 
-// What PostgreSQL's client says on several lines is told on one.
+// Multi-line errors of PostgreSQL's client are printed on one line.
 func TestDatabaseThatIsAwayIsToldOnOneLine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	code, _, stderr := seine(t, "crawl", "http://a.test/", "--quiet", "--out", "postgres://me@127.0.0.1:1/x")
@@ -61,7 +61,8 @@ func TestDatabaseThatIsAwayIsToldOnOneLine(t *testing.T) {
 	}
 }
 
-// A server that the environment names is reported, as it replaces the embedded one; one on the command line is not.
+// A server named in the environment is reported, as it replaces the embedded one; a server on the
+// command line is not.
 func TestServerOfTheEnvironmentIsReported(t *testing.T) {
 	const nowhere, notice = "nats://127.0.0.1:1", "seine: this crawl runs at the NATS server nats://127.0.0.1:1, as the environment or the configuration file says, and not in "
 	data := t.TempDir()
@@ -74,7 +75,8 @@ func TestServerOfTheEnvironmentIsReported(t *testing.T) {
 	says(t, "with the variable", stderr, notice, "check that nats-server runs there")
 }
 
-// Of a directory and a server, that on the command line takes precedence over the other in the environment or a configuration file.
+// A directory or server on the command line takes precedence over the other one in the environment
+// or a configuration file.
 func TestPlaceOnTheCommandLineTakesPrecedence(t *testing.T) {
 	const nowhere = "nats://127.0.0.1:1"
 	site, dir := shop(t), t.TempDir()
@@ -100,7 +102,7 @@ func TestPlaceOnTheCommandLineTakesPrecedence(t *testing.T) {
 	want(t, exitFailed, []string{"hosts", "--nats", nowhere}, "seine: SEINE_DATA: ignored because of the --nats flags\n", "connect to NATS at "+nowhere)
 }
 
-// A dry run shows the values of sources, too, so that it says how each host is asked.
+// A dry run also shows the values of sources, so it shows the pace for each host.
 func TestDryRunShowsSources(t *testing.T) {
 	t.Chdir(t.TempDir())
 	spec := write(t, "spec.yaml", "rate: 30/m\nsources:\n  - {hosts: [slow.example], delay: 10s, headers: {X-Key: '{secret:KEY}'}}\n  - {hosts: ['*.example'], state: paused}\n")

@@ -11,7 +11,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// A crawl that goes on has pages from before: they are no speed.
+// Pages from before a crawl was resumed do not count for its rate.
 func TestRateIsOfThisRun(t *testing.T) {
 	var p progress
 	for i, pages := range []int64{1000, 1010, 1020, 1030} {
@@ -24,7 +24,7 @@ func TestRateIsOfThisRun(t *testing.T) {
 	}
 }
 
-// A crawl that is paused says so, and what to do.
+// A paused crawl says so, and what to do.
 func TestProgressTellsThatACrawlIsPaused(t *testing.T) {
 	now := crawl.Progress{State: crawlspec.Paused}
 	now.Queued = 13
@@ -33,7 +33,7 @@ func TestProgressTellsThatACrawlIsPaused(t *testing.T) {
 	}
 }
 
-// A login that fails, for example, is tried again for minutes: the line says why nothing arrives.
+// A failing login, for example, is retried for minutes: the line says why nothing arrives.
 func TestProgressShowsTheLastFailure(t *testing.T) {
 	var now crawl.Progress
 	now.InFlight = 1
@@ -69,7 +69,7 @@ func TestTimeToGoIsThatOfWhatIsKnown(t *testing.T) {
 		{20, 10, 500, "  10s to go, if nothing more is found", 0},
 		{20, 10, 16, "  3s to go", time.Minute},
 		{0, 10, 500, "", 0},
-		{20, 16, 16, "", 0}, // its end is at hand
+		{20, 16, 16, "", 0}, // it is about to end
 	} {
 		now := crawl.Progress{MaxPages: tt.most, Longest: tt.longest}
 		now.Queued, now.Pages = tt.queued, tt.pages

@@ -58,12 +58,12 @@ func TestCatOfSomeRecords(t *testing.T) {
 	}
 }
 
-// visitOf is the visit of a page at a round, as records have it.
+// visitOf returns the visit of a page in a round, in the form of records.
 func visitOf(url string, round int) string {
 	return messages.Visit{URL: messages.HashURL(url), Round: uint64(round)}.String()
 }
 
-// recordLine is a record of a visit, whose round is the hour of the day. A key may be "".
+// recordLine returns a record of a visit, whose round is the hour of the day. A key may be "".
 func recordLine(kind, url, key string, round int, more string) string {
 	s := fmt.Sprintf(`"url":%q,"fetched_at":"2026-11-21T%02d:00:00.5Z","crawl":"a","visit":%q,"run":%d`, url, round, visitOf(url, round), round)
 	if kind != "page" {
@@ -75,8 +75,8 @@ func recordLine(kind, url, key string, round int, more string) string {
 	return "{" + s + more + "}\n"
 }
 
-// Of a page that was found gone, and not found since, there is no latest record. What was
-// made of it before stands in the output still, and what a replay has made of that later.
+// A page that was gone at its last visit has no latest record. Its earlier records are still in the
+// output, and so are those of a later replay of an earlier visit.
 func TestLatestRecordsAreOfPagesThatAreThere(t *testing.T) {
 	line := func(kind, url, key string, round int) string {
 		return recordLine(kind, "https://a.test/"+url, key, round, "")
@@ -90,7 +90,7 @@ func TestLatestRecordsAreOfPagesThatAreThere(t *testing.T) {
 		away     = line("gone", "3", "", 2)
 		back     = line("item", "3", "k3", 3)
 		page     = line("page", "2", "", 1)
-		two      = line("item", "4", "k5", 1) // the same is on 5, which goes
+		two      = line("item", "4", "k5", 1) // the same key is on page 5, which is removed
 		too      = line("item", "5", "k5", 2)
 		no5      = line("gone", "5", "", 3)
 	)
@@ -118,8 +118,9 @@ func TestLatestRecordsAreOfPagesThatAreThere(t *testing.T) {
 	}
 }
 
-// A page has what its last visit found there: a record that an earlier one found is not there any more, unless another
-// page has its key. A replay replaces what was made of its visit before, with a key or without.
+// A page has the records of its last visit: a record of an earlier visit no longer exists, unless
+// another page has its key. A replay replaces the earlier records of its visit, with or without a
+// key.
 func TestLatestPartsAreOfTheLastVisit(t *testing.T) {
 	const a, b = "https://a.test/", "https://b.test/"
 	line := func(kind, key string, round int, text string) string {
@@ -167,7 +168,7 @@ func TestLatestPartsAreOfTheLastVisit(t *testing.T) {
 	}
 }
 
-// Changes say of each visit what it found of each item, and what it was before.
+// Changes list for each visit what it found of each item, and the former values.
 func TestChanges(t *testing.T) {
 	const list = "https://a.test/list"
 	item := func(key string, round, price int) string {

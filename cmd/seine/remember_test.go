@@ -11,8 +11,7 @@ import (
 	"seine/internal/run/config"
 )
 
-// crawlWith returns what the flags of a `seine crawl` come to, with what its --data
-// remembers.
+// crawlWith returns the `seine crawl` that results from flags and what its --data remembers.
 func crawlWith(t *testing.T, flags ...string) (*crawlCmd, error) {
 	t.Helper()
 	var c cli
@@ -24,7 +23,7 @@ func crawlWith(t *testing.T, flags ...string) (*crawlCmd, error) {
 	return &c.Crawl, err
 }
 
-// A password is never stored, and not needed to see that the place is the same.
+// A password is never stored, and not needed to recognise the destination.
 func TestMemoryHasNoPassword(t *testing.T) {
 	data := t.TempDir()
 	c, err := crawlWith(t, "--data", data, "--out", "postgres://me:secret-word@DB.example/pages?sslmode=require&password=secret-word")
@@ -59,8 +58,8 @@ func TestMemoryHasNoPassword(t *testing.T) {
 	}
 }
 
-// Each flag that says what is written where is remembered; given anew it must be the same,
-// be it by the environment.
+// Each output flag is remembered; if it is given again it must be the same, even in the
+// environment.
 func TestEveryFlagOfTheOutputIsRemembered(t *testing.T) {
 	team := write(t, "team.txt", "")
 	for name, tt := range map[string]struct {
@@ -109,8 +108,9 @@ func TestEveryFlagOfTheOutputIsRemembered(t *testing.T) {
 	}
 }
 
-// Of two crawls that start in a directory at the same time, the second does not write elsewhere than the first, and the end of one
-// that wrote nothing does not make the directory forget what another has begun.
+// Of two crawls that start in a directory at the same time, the second does not use another output
+// than the first. If one of them wrote nothing, its end does not make the directory forget the
+// other's output.
 func TestMemoryOfCrawlsThatStartAtATime(t *testing.T) {
 	for name, later := range map[string][]string{"no flag": nil, "another place": {"--out", "b"}, "changing the output": {"--out", "b", "--change-output"}} {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestOnlyOneOutputNeedsToBeInS3(t *testing.T) {
 	}
 }
 
-// A first try that could fetch nothing binds nobody to its output.
+// A first try that fetched nothing does not bind later ones to its output.
 func TestFirstTryWithoutAPageIsNotRemembered(t *testing.T) {
 	site, dir := shop(t), t.TempDir()
 	data, second := filepath.Join(dir, "data"), filepath.Join(dir, "second")
@@ -210,7 +210,7 @@ func TestFirstTryWithoutAPageIsNotRemembered(t *testing.T) {
 	says(t, "the second", stdout, "1 record in 1 file of "+second)
 }
 
-// A crawl that fetches nothing beside one that has written does not make --data forget where.
+// A crawl that fetches nothing, after one that has written, does not make --data forget the output.
 func TestLaterTryWithoutAPageForgetsNothing(t *testing.T) {
 	site, dir := shop(t), t.TempDir()
 	out := filepath.Join(dir, "out")

@@ -8,7 +8,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Counts of failures come with the command that lists their URLs.
+// If a run has failures, the output names the command that lists their URLs.
 func TestRunsNameTheListOfFailures(t *testing.T) {
 	for failed, want := range map[int64]bool{0: false, 2: true} {
 		var text bytes.Buffer

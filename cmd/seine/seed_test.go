@@ -69,7 +69,7 @@ func TestLinesThatAreNoURLsArePassedOver(t *testing.T) {
 	}
 }
 
-// A crawl of a list with a line that is no URL crawls the others, and ends as seine seed does.
+// Crawling a list with an invalid line crawls the other lines, and ends like seine seed.
 func TestCrawlOfAListWithABadLine(t *testing.T) {
 	site, dir := shop(t), t.TempDir()
 	for name, c := range map[string]struct {
@@ -103,7 +103,7 @@ func TestCrawlOfAListWithABadLine(t *testing.T) {
 	}
 }
 
-// A list without a URL is an error that names it, be it alone or beside others, which are added.
+// A list without URLs is an error that names it, alone or beside other lists, which are added.
 func TestSeedOfAnEmptyListIsAnError(t *testing.T) {
 	url := hostileCluster(t)
 	some, empty := write(t, "some.txt", "https://a.test/\n"), write(t, "empty.txt", "# nothing\n\n")

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// What is wrong with a flag of the server is said before it listens, by the name of the flag, and leaves nothing behind.
+// An invalid flag of the server is reported before it listens, by the name of the flag, and leaves
+// nothing behind.
 func TestWrongFlagsOfTheServer(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

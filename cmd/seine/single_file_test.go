@@ -13,7 +13,7 @@ const twoKinds = `{"kind":"product","url":"https://a.test/1","crawl":"c","sku":"
 {"kind":"product","url":"https://a.test/1","crawl":"c","sku":"1","price":null}
 `
 
-// Records become one file of one kind, which its name or --format says the format of.
+// Records become one file of one kind, in the format of its name or of --format.
 func TestSingleFile(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "from", "records.jsonl")
@@ -73,7 +73,7 @@ func TestSingleFile(t *testing.T) {
 	}
 }
 
-// What is named like a file is no directory of output, whichever command is to make it.
+// An output directory must not be named like a file, in any command.
 func TestOutputsThatAreMisnamed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for args, says := range map[string]string{

@@ -34,7 +34,7 @@ func TestSpecCheckTellsAll(t *testing.T) {
 	says(t, "standard output", out, good+": ok")
 }
 
-// Where secrets go is for the writer of a spec to see.
+// The author of a spec sees where secrets are sent.
 func TestSpecCheckTellsWhereSecretsGo(t *testing.T) {
 	name := write(t, "secrets.yaml", `
 sources:
@@ -63,7 +63,7 @@ render:
 	}
 }
 
-// That a crawl goes on by itself is said, and of a running one when.
+// spec check says that a crawl continues by itself, and the status of a running one says when.
 func TestWhenACrawlGoesOnIsTold(t *testing.T) {
 	file := write(t, "spec.yaml", "allow_private: true\ndelay: 0s\nmax_pages: 1\nschedule: '@yearly'\nrecrawl: [{match: '*/p/*', every: 1d}, {match: '*', min: 1h, max: 7d}]\n")
 	code, out, stderr := seine(t, "spec", "check", file)
@@ -79,7 +79,7 @@ func TestWhenACrawlGoesOnIsTold(t *testing.T) {
 	}
 }
 
-// What is known here of secrets is looked at as the fetchers will.
+// Secrets that are known here are checked as the fetchers do.
 func TestSpecCheckWarnsOfPlainSecrets(t *testing.T) {
 	t.Setenv("SEINE_SECRET_PLAIN", "password")
 	t.Setenv("SEINE_SECRET_GOOD", "pa55w0rd")
@@ -118,8 +118,8 @@ func TestCrawlTellsWhatIsWrongWithItsSpec(t *testing.T) {
 	}
 }
 
-// A file that says nothing of what a flag of seine crawl has set takes it away only if it
-// says so: an archive would go on without heads, hosts be left out.
+// A file without a setting that a flag of seine crawl has made removes it only explicitly:
+// otherwise an archive would lack headers, and hosts would be excluded.
 func TestSpecApplyKeepsWhatFlagsHaveSet(t *testing.T) {
 	site, dir := shop(t), t.TempDir()
 	data := filepath.Join(dir, "data")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Commands that look into a crawl refuse a name that is none, and say which was meant.
+// Commands that inspect a crawl reject an unknown name, and suggest a similar one.
 func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 	site, dir := shop(t), t.TempDir()
 	data := filepath.Join(dir, "data")
@@ -78,7 +78,8 @@ func TestNamesThatAreNotThereAreRefused(t *testing.T) {
 	}
 }
 
-// Without --crawl and a crawl default, the only crawl is read, fed and resumed. What would destroy or steer it is refused, and names it.
+// Without --crawl and a crawl named default, commands read, seed and resume the only crawl.
+// Commands that would destroy or control it are rejected, and name it.
 func TestOnlyCrawlNeedsNoName(t *testing.T) {
 	t.Chdir(t.TempDir())
 	site := shop(t)
@@ -113,9 +114,9 @@ func TestOnlyCrawlNeedsNoName(t *testing.T) {
 	}
 }
 
-// A dead letter that is named must be one that the flags choose.
+// A dead letter given by number must be selected by the flags too.
 func TestDeadLettersAreNamedWithinTheFlags(t *testing.T) {
-	url := hostileCluster(t) // with letters 1 to 3, of crawl c and the frontier
+	url := hostileCluster(t) // with dead letters 1 to 3, of crawl c and the frontier
 	for _, flags := range [][]string{{"--crawl", "other"}, {"--stage", "parser"}, {"--reason", "else"}, {"--host", "a.test"}} {
 		args := append([]string{"dead", "drop", "1", "--nats", url}, flags...)
 		if code, stdout, stderr := seine(t, args...); code != exitUsage || !strings.Contains(stderr, "dead letter 1 (frontier, crawl c)") {
@@ -127,9 +128,9 @@ func TestDeadLettersAreNamedWithinTheFlags(t *testing.T) {
 	}
 }
 
-// Whoever removes all dead letters confirms that, as for the deletion of a crawl.
+// Removing all dead letters needs a confirmation, like the deletion of a crawl.
 func TestDeadDrop_AllWithoutTerminal_NeedsYes(t *testing.T) {
-	url := hostileCluster(t) // with letters 1 to 3
+	url := hostileCluster(t) // with dead letters 1 to 3
 	for _, flags := range [][]string{nil, {"--crawl", "c"}, {"--reason", "e"}} {
 		args := append([]string{"dead", "drop", "--all", "--nats", url}, flags...)
 		if code, stdout, stderr := seine(t, args...); code != exitUsage || !strings.Contains(stderr, "add --yes") || stdout != "" {
@@ -144,7 +145,7 @@ func TestDeadDrop_AllWithoutTerminal_NeedsYes(t *testing.T) {
 	}
 }
 
-// Of an output in a database the table is told: there are no files.
+// For an output in a database, the table is printed instead of files.
 func TestExplainNamesTheTableOfARecord(t *testing.T) {
 	site, dir := shop(t), t.TempDir()
 	data, out := filepath.Join(dir, "data"), "sqlite:"+filepath.Join(dir, "a.db")

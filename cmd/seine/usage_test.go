@@ -11,7 +11,7 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// What is wrong with a flag is bad usage, is said in words, and leaves nothing behind.
+// An invalid flag is wrong usage, is explained, and leaves nothing behind.
 func TestWrongFlagsAreBadUsage(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
@@ -56,7 +56,7 @@ func TestHealthTakesAnAddress(t *testing.T) {
 	}
 }
 
-// Where nothing can be written to --out, no state is begun.
+// If --out is not writable, no state is created.
 func TestNoStateIsBegunWithoutAnOutput(t *testing.T) {
 	dir := t.TempDir()
 	data, file := filepath.Join(dir, "data"), write(t, "file", "")

@@ -61,7 +61,7 @@ func TestRunServesAndWritesTheLog(t *testing.T) {
 	}
 }
 
-// runOnce runs the command, fetches the page it names, and ends it.
+// runOnce runs the command, fetches the page that it names, and ends the command.
 func runOnce(t *testing.T, f flags) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
