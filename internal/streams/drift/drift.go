@@ -1,5 +1,5 @@
-// Package drift compares streams, buckets and consumers with the configuration that Seine gives them: they may have been deleted,
-// paused, sealed or edited.
+// Package drift compares streams, buckets and consumers with the configuration that Seine gives
+// them. They may have been deleted, paused, sealed or edited.
 package drift
 
 import (
@@ -18,14 +18,15 @@ import (
 	"seine/pkg/messages"
 )
 
-// Difference is one field of an object that is not as Seine configures it, or why the object cannot be used at all.
+// Difference is a field of an object that differs from Seine's configuration, or the reason why the
+// object is unusable.
 type Difference struct {
 	Object string // such as "stream PAGES"
 	What   string // such as "max_msgs is 1, must be not set"
-	Repair string // what to do, if the owner of the object does not do it
+	Repair string // what to do if the object's owner does not fix it
 }
 
-// Text describes differences in one line.
+// Text describes differences on one line.
 func Text(all []Difference) string {
 	var texts []string
 	for _, d := range all {
@@ -34,15 +35,16 @@ func Text(all []Difference) string {
 	return strings.Join(texts, "; ")
 }
 
-// Fields of streams and consumers that Seine leaves to the operator, or that the server sets. A Puller keeps to max_batch, which
-// may be a limit of the server.
+// Fields of streams and consumers that Seine leaves to the operator, or that the server sets. A
+// Puller respects max_batch, which may be a limit of the server.
 const (
 	freeOfStreams = " name description metadata placement compression republish first_seq mirror_direct template_owner " +
 		"allow_msg_ttl subject_delete_marker_ttl allow_msg_counter allow_atomic allow_msg_schedules persist_mode allow_batched "
 	freeOfConsumers = " name durable_name description metadata num_replicas mem_storage sample_freq deliver_policy opt_start_seq opt_start_time pause_until max_batch "
 )
 
-// StreamObject names a stream as people know it: it may be that of a bucket or an object store.
+// StreamObject returns a stream's name for messages: it may be the stream of a bucket or an object
+// store.
 func StreamObject(name string) string {
 	for prefix, kind := range map[string]string{"KV_": "bucket ", "OBJ_": "object store "} {
 		if bucket, ok := strings.CutPrefix(name, prefix); ok {
@@ -52,10 +54,10 @@ func StreamObject(name string) string {
 	return "stream " + name
 }
 
-// ConsumerObject names a consumer of a stream.
+// ConsumerObject returns a name for messages of a consumer of a stream.
 func ConsumerObject(stream, name string) string { return "consumer " + name + " of stream " + stream }
 
-// Stream compares a stream with its configuration. It is nil if there is none.
+// Stream compares a stream with its configuration. It returns nil if they agree.
 func Stream(want jetstream.StreamConfig, have *jetstream.StreamInfo) []Difference {
 	d := Difference{Object: StreamObject(want.Name)}
 	remove := "nats stream rm " + want.Name + ": a frontier creates it again, without its messages (nats stream backup saves them)"
@@ -73,7 +75,8 @@ func Stream(want jetstream.StreamConfig, have *jetstream.StreamInfo) []Differenc
 	return []Difference{d}
 }
 
-// Restored returns the configuration to give to a stream that is not as wanted: fields that are the operator's stay.
+// Restored returns the configuration for repairing a stream: fields that belong to the operator
+// keep their values.
 func Restored(want, have jetstream.StreamConfig) jetstream.StreamConfig {
 	c := want
 	c.Description, c.Placement, c.Compression, c.RePublish, c.FirstSeq = have.Description, have.Placement, have.Compression, have.RePublish, have.FirstSeq
@@ -83,7 +86,8 @@ func Restored(want, have jetstream.StreamConfig) jetstream.StreamConfig {
 	return c
 }
 
-// Consumer compares a durable consumer of a stream with its configuration. It is nil if there is none.
+// Consumer compares a durable consumer of a stream with its configuration. It returns nil if they
+// agree.
 func Consumer(stream string, want jetstream.ConsumerConfig, have *jetstream.ConsumerInfo) []Difference {
 	name := stream + " " + want.Durable
 	d := Difference{Object: ConsumerObject(stream, want.Durable)}
@@ -116,14 +120,15 @@ func compare(d Difference, want, have any, free string) (all []Difference) {
 	return all
 }
 
-// members returns the members of a configuration in the JSON of the server's API.
+// members returns a configuration as the JSON object of the server's API.
 func members(config any) (m map[string]any) {
 	b, _ := json.Marshal(config) // a struct of the client library
 	_ = jsontext.Unmarshal(b, &m)
 	return m
 }
 
-// unset reports whether a value is the one that a field has which nobody sets; the server writes -1 for some that have no limit.
+// unset reports whether a value is the default of its field; the server writes -1 for some fields
+// without a limit.
 func unset(value any) bool {
 	if n, ok := value.(float64); ok {
 		return n == 0 || n == -1
@@ -132,7 +137,7 @@ func unset(value any) bool {
 	return !v.IsValid() || v.IsZero() || (v.Kind() == reflect.Map || v.Kind() == reflect.Slice) && v.Len() == 0
 }
 
-// text is a value as people read it; times are in nanoseconds.
+// text formats a value for messages; times are in nanoseconds.
 func text(value any) string {
 	if unset(value) {
 		return "not set"

@@ -9,13 +9,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// ErrConsumersSilent is returned for a list of consumers that is not complete.
+// ErrConsumersSilent is returned for an incomplete list of consumers.
 var ErrConsumersSilent = errors.New("some do not answer")
 
-// Consumers returns all consumers of a stream, or an error: those whose servers do not
-// answer are in the answer by their names alone, and the client's ListConsumers leaves
-// them out silently (nats.go v1.55.0, found by the soak). A caller that takes the list
-// for whole believes that all messages were read.
+// Consumers returns all consumers of a stream, or an error. If a consumer's server does not answer,
+// the response contains only its name, and the client's ListConsumers omits it silently (nats.go
+// v1.55.0, found by the soak). A caller that takes the list for complete would believe that all
+// messages were read.
 func (c *Client) Consumers(ctx context.Context, stream string) (all []*jetstream.ConsumerInfo, err error) {
 	for total := 1; len(all) < total; { // page by page
 		var page struct {

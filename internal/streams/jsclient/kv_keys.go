@@ -15,18 +15,17 @@ import (
 	"seine/internal/base/sleep"
 )
 
-// KeyStore is what Swap needs of a KV bucket.
+// KeyStore is the part of a KV bucket that Swap uses.
 type KeyStore interface {
 	Create(ctx context.Context, key string, value []byte, opts ...jetstream.KVCreateOpt) (uint64, error)
 	Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error)
 }
 
-// Swap stores a value under a key in place of the one that was read, and returns
-// its revision: the compare-and-set of all that Seine keeps in buckets. Revision
-// is that of the value that was read, 0 if Get has found none, be it that the key
-// was never written, or deleted, purged or expired; what marks a deletion has a
-// separate revision, so that an Update from 0 would always be refused. IsConflict
-// reports that another process has written the key meanwhile.
+// Swap replaces the value of a key and returns the new revision: the compare-and-set for everything
+// that Seine keeps in buckets. revision is that of the value that was read, or 0 if the key was
+// never written, or was deleted, purged or expired. A deletion marker has its own revision, so an
+// Update from 0 would always be refused. IsConflict reports whether another process has written the
+// key meanwhile.
 func Swap(ctx context.Context, kv KeyStore, key string, value []byte, revision uint64) (uint64, error) {
 	if revision == 0 {
 		return kv.Create(ctx, key, value)
@@ -34,7 +33,7 @@ func Swap(ctx context.Context, kv KeyStore, key string, value []byte, revision u
 	return kv.Update(ctx, key, value, revision)
 }
 
-// SwapKey is Swap of a key of a bucket.
+// SwapKey calls Swap for a key of a bucket.
 func (c *Client) SwapKey(ctx context.Context, bucket, key string, value []byte, revision uint64) (uint64, error) {
 	kv, err := c.JS.KeyValue(ctx, bucket)
 	if err != nil {
@@ -43,14 +42,13 @@ func (c *Client) SwapKey(ctx context.Context, bucket, key string, value []byte, 
 	return Swap(ctx, kv, key, value, revision)
 }
 
-// Codes of the JetStream API for a message that does not follow the one that it was
-// to follow.
+// Codes of the JetStream API for a message whose expected predecessor is not the last.
 const (
 	codeNotLast         = 10071
 	codeNotLastReplicas = 10164
 )
 
-// IsConflict reports whether another process changed a key meanwhile.
+// IsConflict reports whether err means that another process changed a key meanwhile.
 func IsConflict(err error) bool {
 	if errors.Is(err, jetstream.ErrKeyExists) || errors.Is(err, jetstream.ErrKeyRevisionMismatch) {
 		return true
@@ -59,9 +57,9 @@ func IsConflict(err error) bool {
 	return ok && (int(api.ErrorCode) == codeNotLast || int(api.ErrorCode) == codeNotLastReplicas)
 }
 
-// RetryConflicts calls do again, after a moment, for as long as it returns a conflict: do
-// reads a key and swaps it, and what it has read may be of a replica that is behind. The
-// error is the last of do, or that of ctx beside it.
+// RetryConflicts repeats do, after a short wait, as long as it returns a conflict. do reads a key
+// and swaps it; it may have read from a replica that is behind. The error is the last of do, joined
+// with that of ctx if it ended.
 func RetryConflicts(ctx context.Context, do func() error) error {
 	for {
 		err := do()
@@ -74,10 +72,10 @@ func RetryConflicts(ctx context.Context, do func() error) error {
 	}
 }
 
-// ReadKey returns what the leader of a bucket has under a key, and its revision: 0
-// and no value if there is none, for whatever reason. It needs no right but to
-// STREAM.MSG.GET, whose answer is JSON: a server sends answers where the asker says,
-// and a value as it is stored, as DIRECT.GET answers, must not go just anywhere.
+// ReadKey returns the value and revision of a key from the leader of a bucket: no value and
+// revision 0 if there is none, for whatever reason. It needs only the right to STREAM.MSG.GET,
+// whose answer is JSON. A server sends answers to any subject that the requester names, and raw
+// values, as DIRECT.GET returns them, must not go to arbitrary subjects.
 func (c *Client) ReadKey(ctx context.Context, bucket, key string) (value []byte, revision uint64, err error) {
 	m, err := c.ReadEntry(ctx, bucket, key)
 	if m == nil {
@@ -86,7 +84,8 @@ func (c *Client) ReadKey(ctx context.Context, bucket, key string) (value []byte,
 	return m.Data, m.Seq, nil
 }
 
-// ReadJSON is ReadKey for a value in JSON, which it decodes into v; if there is none, v stays as it is.
+// ReadJSON is ReadKey for a value in JSON, which it decodes into v; if there is none, it leaves v
+// unchanged.
 func (c *Client) ReadJSON(ctx context.Context, bucket, key string, v any) (revision uint64, err error) {
 	text, revision, err := c.ReadKey(ctx, bucket, key)
 	if err != nil || revision == 0 {
@@ -98,7 +97,7 @@ func (c *Client) ReadJSON(ctx context.Context, bucket, key string, v any) (revis
 	return revision, nil
 }
 
-// ReadEntry is ReadKey for all that is stored, nil if there is no value.
+// ReadEntry is ReadKey for the complete message, nil if there is no value.
 func (c *Client) ReadEntry(ctx context.Context, bucket, key string) (*StoredMessage, error) {
 	m, err := c.ReadFromLeader(ctx, "KV_"+bucket, Lookup{Last: "$KV." + bucket + "." + key})
 	if errors.Is(err, jetstream.ErrMsgNotFound) || err == nil && m.Deletes() {
@@ -110,7 +109,7 @@ func (c *Client) ReadEntry(ctx context.Context, bucket, key string) (*StoredMess
 	return m, nil
 }
 
-// Deletes reports whether a message of a bucket marks that its key is gone.
+// Deletes reports whether a message of a bucket marks its key as deleted.
 func (m *StoredMessage) Deletes() bool {
 	if len(m.Header) == 0 {
 		return false
@@ -119,11 +118,11 @@ func (m *StoredMessage) Deletes() bool {
 	return err == nil && (h.Get(keyOperation) != "" || h.Get(jetstream.MarkerReasonHeader) != "")
 }
 
-// keyOperation is the header of what marks a deletion or a purge (ADR-8).
+// keyOperation is the header of a deletion or purge marker (ADR-8).
 const keyOperation = "KV-Operation"
 
-// Keys returns the keys that a bucket has, in no order. It makes no consumer, which
-// not everybody may.
+// Keys returns the keys of a bucket in no particular order. It creates no consumer, as not every
+// user may.
 func (c *Client) Keys(ctx context.Context, bucket string) ([]string, error) {
 	s, err := c.JS.Stream(ctx, "KV_"+bucket)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// Lookup says which message of a stream is asked for.
+// Lookup identifies a message of a stream.
 type Lookup struct {
-	Seq  uint64 `json:"seq,omitempty"`          // the first one from here on,
-	Next string `json:"next_by_subj,omitempty"` // with this subject
-	Last string `json:"last_by_subj,omitempty"` // or the last one with this
+	Seq  uint64 `json:"seq,omitempty"`          // the first message from here on,
+	Next string `json:"next_by_subj,omitempty"` // with this subject,
+	Last string `json:"last_by_subj,omitempty"` // or the last message with this subject
 }
 
-// StoredMessage is a message as the stream's leader has it.
+// StoredMessage is a message as stored by the stream's leader.
 type StoredMessage struct {
 	Subject string    `json:"subject"`
 	Seq     uint64    `json:"seq"`
@@ -30,13 +30,12 @@ type StoredMessage struct {
 	Time    time.Time `json:"time"`
 }
 
-// codeNoMessage is JetStream's error for a message that there is not.
+// codeNoMessage is JetStream's error for a message that does not exist.
 const codeNoMessage = 10037
 
-// ReadFromLeader gets a message of a stream from its leader: what the client's GetMsg
-// asks may be answered by a replica that is behind, which is not good enough to
-// decide that a message does not exist, or that another is the last. It returns
-// jetstream.ErrMsgNotFound.
+// ReadFromLeader gets a message of a stream from its leader. The client's GetMsg may be answered by
+// a replica that is behind, which is not good enough to decide that a message does not exist, or is
+// the last. It returns jetstream.ErrMsgNotFound if there is no message.
 func (c *Client) ReadFromLeader(ctx context.Context, stream string, want Lookup) (*StoredMessage, error) {
 	var answer struct {
 		Error   *jetstream.APIError `json:"error"`
@@ -56,8 +55,8 @@ func (c *Client) ReadFromLeader(ctx context.Context, stream string, want Lookup)
 	return answer.Message, nil
 }
 
-// EachFromLeader gets the messages of a stream with a subject from its leader, from a sequence on, until there is none or one cannot
-// be had.
+// EachFromLeader yields the messages of a stream with a subject from its leader, from a sequence
+// on, until there are no more or an error occurs.
 func (c *Client) EachFromLeader(ctx context.Context, stream, subject string, from uint64) iter.Seq2[*StoredMessage, error] {
 	return func(yield func(*StoredMessage, error) bool) {
 		for {
@@ -70,7 +69,8 @@ func (c *Client) EachFromLeader(ctx context.Context, stream, subject string, fro
 	}
 }
 
-// APIRequest makes a request of the JetStream API, whose answer may be an error as well.
+// APIRequest sends a request to the JetStream API and decodes the answer, which may itself contain
+// an error.
 func (c *Client) APIRequest(ctx context.Context, what string, request, answer any) error {
 	text, err := json.Marshal(request)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *Client) APIRequest(ctx context.Context, what string, request, answer an
 	return nil
 }
 
-// LastSequence is that of the last message stored for a subject, 0 if none is.
+// LastSequence returns the sequence of the last message stored for a subject, 0 if there is none.
 func (c *Client) LastSequence(ctx context.Context, stream, subject string) (uint64, error) {
 	m, err := c.ReadFromLeader(ctx, stream, Lookup{Last: subject})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -103,7 +103,7 @@ func (c *Client) LastSequence(ctx context.Context, stream, subject string) (uint
 	return m.Seq, nil
 }
 
-// ID is the message's Nats-Msg-Id, "" if it has none.
+// ID returns the message's Nats-Msg-Id, "" if it has none.
 func (m *StoredMessage) ID() string {
 	h, err := nats.DecodeHeadersMsg(m.Header)
 	if err != nil {

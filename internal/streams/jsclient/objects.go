@@ -18,28 +18,27 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// ObjectBucket writes the objects of a bucket, in the format of every NATS client's
-// object store (ADR-20), so that its Get and `nats object` can read them. The
-// client's own Put does not suit: a chunk that finds no leader of the stream is
-// sent once more, behind the chunks that came after it and with what has been
-// read into its buffer since, and Put reports success (nats.go v1.55.0, found by
-// the soak). It also sends without a bound on what the server has not stored yet.
+// ObjectBucket writes the objects of a bucket in the format of every NATS client's object store
+// (ADR-20), so that its Get and `nats object` can read them. The client's own Put is unsuitable. It
+// resends a chunk that finds no leader of the stream after later chunks, and with the current
+// contents of its buffer, and reports success (nats.go v1.55.0, found by the soak). It also sends
+// without a limit on the unacknowledged data.
 type ObjectBucket struct {
 	client *Client
 	bucket string
-	Stream jetstream.Stream // in which the bucket is
+	Stream jetstream.Stream // the stream of the bucket
 }
 
-// ObjectChunk is how many bytes a chunk has, but for the last: as of every client, below any
+// ObjectChunk is the size of each chunk but the last in bytes: that of every client, below any
 // max_payload in use.
 const ObjectChunk = 128 << 10
 
 const (
-	objectWindow = 32               // chunks on their way
-	objectStall  = 30 * time.Second // without progress a read or a write ends
+	objectWindow = 32               // unacknowledged chunks
+	objectStall  = 30 * time.Second // a read or a write ends after this time without progress
 )
 
-// ObjectBox returns a bucket, which must be there.
+// ObjectBox opens an existing bucket.
 func (c *Client) ObjectBox(ctx context.Context, bucket string) (*ObjectBucket, error) {
 	ctx, cancel := AnswerWithin(ctx)
 	defer cancel()
@@ -50,14 +49,14 @@ func (c *Client) ObjectBox(ctx context.Context, bucket string) (*ObjectBucket, e
 	return &ObjectBucket{client: c, bucket: bucket, Stream: st}, nil
 }
 
-// Subjects of an object store: the chunks of an object are on one that has its
-// NUID, which is one token; what is known of it is on one that has its name.
+// Subjects returns the prefix of the subjects of an object store. The chunks of an object are on a
+// subject with its NUID, which is one token; its info is on one with its encoded name.
 func (o *ObjectBucket) Subjects() string { return "$O." + o.bucket + "." }
 
-// ChunkSubjects is what the subjects of chunks begin with.
+// ChunkSubjects returns the prefix of the subjects of chunks.
 func (o *ObjectBucket) ChunkSubjects() string { return o.Subjects() + "C." }
 
-// InfoSubjects is what the subjects of the objects' names begin with.
+// InfoSubjects returns the prefix of the subjects of object infos.
 func (o *ObjectBucket) InfoSubjects() string { return o.Subjects() + "M." }
 
 func (o *ObjectBucket) chunkSubject(nuid string) string { return o.ChunkSubjects() + nuid }
@@ -67,9 +66,9 @@ func objectInfoSubject(bucket, name string) string {
 	return "$O." + bucket + ".M." + base64.URLEncoding.EncodeToString([]byte(name))
 }
 
-// ObjectInfo returns what the leader of a bucket's stream knows of an object:
-// jetstream.ErrObjectNotFound if it was removed, ErrObjectDamaged if that cannot be
-// read.
+// ObjectInfo returns the info of an object from the leader of a bucket's stream. The error is
+// jetstream.ErrObjectNotFound if the object was removed, ErrObjectDamaged if the info cannot be
+// decoded.
 func (c *Client) ObjectInfo(ctx context.Context, bucket, name string) (*jetstream.ObjectInfo, error) {
 	m, err := c.ReadFromLeader(ctx, "OBJ_"+bucket, Lookup{Last: objectInfoSubject(bucket, name)})
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
@@ -88,8 +87,8 @@ func (c *Client) ObjectInfo(ctx context.Context, bucket, name string) (*jetstrea
 	return info, nil
 }
 
-// Put stores what write writes as an object, and returns its size. After an
-// error some of it may be stored.
+// Put stores the output of write as an object, and returns its size. After an error, a part of it
+// may be stored.
 func (o *ObjectBucket) Put(ctx context.Context, name, nuid string, write func(io.Writer) error) (int64, error) {
 	chunk := int(min(ObjectChunk, o.client.NC.MaxPayload()))
 	u := &upload{
@@ -124,9 +123,9 @@ func (o *ObjectBucket) Put(ctx context.Context, name, nuid string, write func(io
 	return u.size, nil
 }
 
-// upload cuts what is written into chunks and publishes them, a bounded number
-// at a time. The first error is final: a chunk that was published again would
-// be out of order. The sequences in the acknowledgements prove the order.
+// upload splits its input into chunks and publishes them, a limited number at a time. The first
+// error is final: a chunk that was published again would be out of order. The sequences in the
+// acknowledgements prove the order.
 type upload struct {
 	ctx     context.Context // of one put
 	js      jetstream.JetStream
@@ -136,7 +135,7 @@ type upload struct {
 	chunks  uint32
 	buf     []byte
 	flying  []flight
-	last    uint64 // sequence of the last chunk that is stored
+	last    uint64 // sequence of the last stored chunk
 	idle    [][]byte
 	err     error
 }
@@ -159,7 +158,7 @@ func (u *upload) Write(b []byte) (n int, err error) {
 	return n, u.err
 }
 
-// send publishes the chunk in buf, when there is room for it in the window.
+// send publishes the chunk in buf when the window has room for it.
 func (u *upload) send() {
 	if len(u.flying) == objectWindow {
 		u.awaitAck()
@@ -183,7 +182,7 @@ func (u *upload) send() {
 	}
 }
 
-// awaitAck waits until the oldest chunk on its way is stored.
+// awaitAck waits until the oldest unacknowledged chunk is stored.
 func (u *upload) awaitAck() {
 	f := u.flying[0]
 	select {
@@ -215,8 +214,8 @@ func (u *upload) flush() error {
 	return u.err
 }
 
-// waitInFlight waits a moment for what is on its way after a failure, so that nothing
-// is stored after the rest was removed.
+// waitInFlight waits up to 2 s for unacknowledged chunks after a failure, so that none is stored
+// after the others were removed.
 func (u *upload) waitInFlight() {
 	late, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), 2*time.Second)
 	defer cancel()
@@ -225,8 +224,7 @@ func (u *upload) waitInFlight() {
 	}
 }
 
-// Discard removes an object, or what there is of it. What it cannot remove, a
-// later sweep will.
+// Discard removes an object or the remains of one. Whatever it cannot remove, a later sweep will.
 func (o *ObjectBucket) Discard(ctx context.Context, name, nuid string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -235,7 +233,7 @@ func (o *ObjectBucket) Discard(ctx context.Context, name, nuid string) {
 	}
 }
 
-// Remove removes an object, whole or not.
+// Remove removes an object, complete or not.
 func (o *ObjectBucket) Remove(ctx context.Context, name, nuid string) error {
 	ctx, cancel := AnswerWithin(ctx)
 	defer cancel()

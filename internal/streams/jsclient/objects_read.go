@@ -15,16 +15,15 @@ import (
 	"seine/internal/base/sleep"
 )
 
-// ErrObjectDamaged is returned when an object is not what was stored.
+// ErrObjectDamaged is returned when an object differs from what was stored.
 var ErrObjectDamaged = errors.New("the object is damaged")
 
-// Open returns a reader of an object. It gives io.EOF only after all of it was read
-// and its digest was right. An object that was removed is
-// jetstream.ErrObjectNotFound, at the beginning or later; one that is not whole
-// ErrObjectDamaged. The client's own Get does not suit: it makes a consumer for each
-// object, its Read does not end with its context and waits for a chunk that is
-// missing for as long as that says (nats.go v1.55.0, found by the soak), and it
-// believes a replica that is cut off and lacks the object.
+// Open returns a reader of an object. It returns io.EOF only after the complete object was read and
+// its digest matched. The error is jetstream.ErrObjectNotFound, at the beginning or later, for an
+// object that was removed, and ErrObjectDamaged for one that is incomplete. The client's own Get is
+// unsuitable: it creates a consumer for each object, and trusts a replica that is cut off and lacks
+// the object. Its Read does not end with its context, and waits for a missing chunk as long as the
+// context allows (nats.go v1.55.0, found by the soak).
 func (o *ObjectBucket) Open(ctx context.Context, name string) (*Download, error) {
 	info, err := o.client.ObjectInfo(ctx, o.bucket, name)
 	if err != nil {
@@ -39,15 +38,14 @@ func (o *ObjectBucket) Open(ctx context.Context, name string) (*Download, error)
 	}, nil
 }
 
-// Download reads an object, chunk by chunk. It outlives a server that is away for a
-// while.
+// Download reads an object, chunk by chunk. It survives a temporary absence of the server.
 type Download struct {
 	ctx        context.Context // of the reader
 	box        *ObjectBucket
 	name, nuid string
-	left       int64  // bytes that are still to come from the server
-	next       uint64 // sequence in the stream from which to look for the next chunk
-	part       []byte // that came and was not read
+	left       int64  // bytes still to be received from the server
+	next       uint64 // sequence in the stream from which to search for the next chunk
+	part       []byte // received but not read yet
 	want       []byte
 	sum        hash.Hash
 	err        error
@@ -56,7 +54,7 @@ type Download struct {
 // NUID returns the token in the subject of the chunks of the object.
 func (d *Download) NUID() string { return d.nuid }
 
-// Left returns how many bytes are still to come from the server.
+// Left returns the number of bytes still to be received from the server.
 func (d *Download) Left() int64 { return d.left }
 
 // Read implements io.Reader.
@@ -80,7 +78,7 @@ func (d *Download) Close() error {
 
 var errClosed = errors.New("the object was closed")
 
-// chunk returns the next chunk, or io.EOF if all came and is right.
+// chunk returns the next chunk, or io.EOF if all were received and the digest matches.
 func (d *Download) chunk() ([]byte, error) {
 	if d.left == 0 {
 		if got := d.sum.Sum(nil); !slices.Equal(got, d.want) {
@@ -114,8 +112,8 @@ func (d *Download) chunk() ([]byte, error) {
 	}
 }
 
-// get returns the first chunk from d.next on: of any replica, or of the leader
-// where that does not have it, as it may be cut off from the others.
+// get returns the first chunk from d.next on: from any replica, or from the leader if the replica
+// does not have it, as it may be cut off from the others.
 func (d *Download) get(ctx context.Context) (seq uint64, data []byte, err error) {
 	subject := d.box.chunkSubject(d.nuid)
 	m, err := d.box.Stream.GetMsg(ctx, d.next, jetstream.WithGetMsgSubject(subject))

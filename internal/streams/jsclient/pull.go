@@ -14,49 +14,47 @@ import (
 const (
 	// pullWait is how long the server keeps a request for messages.
 	pullWait = 5 * time.Second
-	// pullLate is how much later it may say that there are no more.
+	// pullLate is how much later than pullWait the server may report that there are no more.
 	pullLate = time.Second
-	// pullEnd bounds the wait for what was on its way when a request is broken off.
+	// pullEnd limits the wait for messages on their way when a request is aborted.
 	pullEnd = 2 * time.Second
 )
 
-// Puller asks a consumer for messages, with one request at a time. The
-// client's Fetch does not suit: when its context ends it drops what has been sent
-// and not been read yet, which comes again only after AckWait. Nor does its
-// Messages: where the last message that fits into the bytes of a request fills
-// them exactly, the server ends the request without a word, and the client
-// misses it only when two heartbeats did not come (nats.go v1.55.0,
-// nats-server 2.15.2).
+// Puller requests messages of a consumer, one request at a time. The client's Fetch is unsuitable:
+// when its context ends it drops messages that were received but not read, which are redelivered
+// only after AckWait. Its Messages is too: if the last message that fits into the bytes of a
+// request fills them exactly, the server ends the request silently, and the client notices only
+// when two heartbeats are missing (nats.go v1.55.0, nats-server 2.15.2).
 type Puller struct {
 	nc       *nats.Conn
 	subject  string
-	maxBatch int // of the consumer, 0 for any
+	maxBatch int // limit of the consumer, 0 for none
 }
 
-// Batch is the most that one request asks for.
+// Batch is the maximum size of one request.
 type Batch struct {
 	Messages int
-	Bytes    int // of all together, more than the largest message has; 0 for any
+	Bytes    int // total, more than the size of the largest message; 0 for no limit
 }
 
-// NewPuller returns one for a consumer, as it is now.
+// NewPuller returns a Puller for a consumer with its current configuration.
 func NewPuller(c *Client, consumer *jetstream.ConsumerInfo) *Puller {
 	return &Puller{nc: c.NC, subject: c.Prefix + ".CONSUMER.MSG.NEXT." + consumer.Stream + "." + consumer.Name, maxBatch: consumer.Config.MaxRequestBatch}
 }
 
-// PullBytes bounds what one request asks for: more than the largest message has, whatever max_payload was when it was stored, and
-// little more, so that the server can hold it for the connection (max_pending, which is never below max_payload).
+// PullBytes returns the maximum bytes of one request. They exceed the largest message, whatever
+// max_payload was when it was stored, but only slightly, so that the server can buffer them for the
+// connection (max_pending, which is never below max_payload).
 func PullBytes(nc *nats.Conn) int { return max(1<<20, int(nc.MaxPayload())) + 1<<10 }
 
-// Pull asks for a batch of messages and gives those that come to take, until that is all of
-// it, the server has no more for pullWait, or ctx is done. When it returns, no
-// request is left that the server could answer. The error says that the consumer,
-// or who serves it, is not there.
+// Pull requests a batch of messages and passes them to take. It returns when the batch is complete,
+// the server has had no more for pullWait, or ctx is done. When it returns, the server has no open
+// request left. The error says that the consumer, or its server, is unavailable.
 func (p *Puller) Pull(ctx context.Context, b Batch, take func(*nats.Msg)) error {
 	if p.maxBatch > 0 {
 		b.Messages = min(b.Messages, p.maxBatch)
 	}
-	answers := make(chan *nats.Msg, 2*b.Messages) // messages, and some words about them
+	answers := make(chan *nats.Msg, 2*b.Messages) // messages, and status messages
 	sub, err := p.nc.ChanSubscribe(p.nc.NewInbox(), answers)
 	if err != nil {
 		return fmt.Errorf("subscribe to the answers: %w", err)
@@ -70,7 +68,7 @@ func (p *Puller) Pull(ctx context.Context, b Batch, take func(*nats.Msg)) error 
 	defer cancel()
 	left := b
 	defer func() {
-		if left.Bytes < b.Bytes/2 { // the server may count them as pending still: what comes next would be too much
+		if left.Bytes < b.Bytes/2 { // the server may still count them as pending: the next batch would be too much
 			_ = p.nc.FlushWithContext(ctx)
 		}
 	}()
@@ -97,8 +95,9 @@ func (p *Puller) Pull(ctx context.Context, b Batch, take func(*nats.Msg)) error 
 	return nil
 }
 
-// takeOvertaken takes so many messages that the server has sent before it said that there are no more: in a cluster it sends those of
-// a consumer with replicas when enough of them know, and says so at once (nats-server 2.15.2).
+// takeOvertaken takes up to n messages that the server sent before it reported that there are no
+// more. In a cluster it delays messages of a replicated consumer until enough replicas know, but
+// sends the report at once (nats-server 2.15.2).
 func takeOvertaken(ctx context.Context, answers <-chan *nats.Msg, n int, take func(*nats.Msg)) {
 	late := time.NewTimer(pullEnd)
 	defer late.Stop()
@@ -117,7 +116,8 @@ func takeOvertaken(ctx context.Context, answers <-chan *nats.Msg, n int, take fu
 	}
 }
 
-// notSent is how many of the messages that were asked for the server will not send; all that have not come if it does not tell.
+// notSent returns how many of the requested messages the server will not send. If the server does
+// not say, that is all that have not arrived.
 func notSent(m *nats.Msg, left int) int {
 	n, err := strconv.Atoi(m.Header.Get("Nats-Pending-Messages"))
 	if err != nil {
@@ -126,8 +126,8 @@ func notSent(m *nats.Msg, left int) int {
 	return n
 }
 
-// drainSubscription ends a subscription, and gives what the server had sent before it heard of
-// that to take.
+// drainSubscription ends a subscription, and passes messages that the server had sent before that
+// to take.
 func drainSubscription(sub *nats.Subscription, answers <-chan *nats.Msg, take func(*nats.Msg)) {
 	over := make(chan struct{}, 1)
 	sub.SetClosedHandler(func(string) {
@@ -154,18 +154,17 @@ func drainSubscription(sub *nats.Subscription, answers <-chan *nats.Msg, take fu
 	}
 }
 
-// isMessage reports whether an answer is a message of the stream: those alone have a
-// subject to be acknowledged at.
+// isMessage reports whether an answer is a message of the stream: only those have a reply subject
+// for acknowledgements.
 func isMessage(m *nats.Msg) bool { return m.Reply != "" }
 
-// ended reports whether an answer that is no message says that none will come any
-// more (ADR-37), and why.
+// ended reports whether a status message says that no more messages will come (ADR-37), and why.
 func ended(m *nats.Msg) (over bool, err error) {
 	status, description := m.Header.Get("Status"), m.Header.Get("Description")
 	switch {
-	case status == "" || strings.HasPrefix(status, "1"): // 100: a sign of life
+	case status == "" || strings.HasPrefix(status, "1"): // 100: a heartbeat
 		return false, nil
-	case status == "404" || status == "408": // no messages, for so long
+	case status == "404" || status == "408": // no messages within the requested time
 		return true, nil
 	case description == "Batch Completed" || description == "Message Size Exceeds MaxBytes": // all were sent, or the next does not fit
 		return true, nil

@@ -8,13 +8,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// KeyMade is the key in a stream's metadata of when the stream was made that it is a copy of, in time.RFC3339Nano. A
-// server that restores a stream tells the time of that as when it was made (nats-server 2.15.2), but messages have the sequences and
-// times that they had: so positions in the one are positions in the other.
+// KeyMade is the metadata key of the creation time of the stream that a restored stream is a copy
+// of, in time.RFC3339Nano. A server that restores a stream reports the time of the restore as its
+// creation time (nats-server 2.15.2), but messages keep their sequences and times. So positions in
+// the original are positions in the copy.
 const KeyMade = "seine_made"
 
-// WithRestored returns js, to which a stream that was restored from a backup is made when the one was made that it
-// is a copy of. Streams are known apart by that.
+// WithRestored returns js with restored streams reporting the creation time of their originals.
+// Streams are identified by that time.
 func WithRestored(js jetstream.JetStream) jetstream.JetStream { return restoring{js} }
 
 type restoring struct{ jetstream.JetStream }
@@ -28,7 +29,7 @@ func (r restoring) Stream(ctx context.Context, name string) (jetstream.Stream, e
 	return restoredStream{s}, nil
 }
 
-// UpdateStream implements jetstream.JetStream. It keeps when the stream was made.
+// UpdateStream implements jetstream.JetStream. It keeps the recorded creation time.
 func (r restoring) UpdateStream(ctx context.Context, config jetstream.StreamConfig) (jetstream.Stream, error) {
 	s, err := r.JetStream.Stream(ctx, config.Name)
 	if err != nil {
@@ -58,14 +59,14 @@ func (s restoredStream) Info(ctx context.Context, options ...jetstream.StreamInf
 // CachedInfo implements jetstream.Stream.
 func (s restoredStream) CachedInfo() *jetstream.StreamInfo { return asMade(s.Stream.CachedInfo()) }
 
-// asMade returns info with the time that its metadata has.
+// asMade returns info with the creation time in its metadata.
 func asMade(info *jetstream.StreamInfo) *jetstream.StreamInfo {
 	text, ok := info.Config.Metadata[KeyMade]
 	if !ok {
 		return info
 	}
 	made, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil { // it was changed: then the stream is a new one
+	if err != nil { // it was edited: treat the stream as a new one
 		return info
 	}
 	copied := *info
@@ -73,5 +74,5 @@ func asMade(info *jetstream.StreamInfo) *jetstream.StreamInfo {
 	return &copied
 }
 
-// Made is what KeyMade is of a copy of a stream.
+// Made returns the value of KeyMade for a copy of a stream.
 func Made(info *jetstream.StreamInfo) string { return info.Created.UTC().Format(time.RFC3339Nano) }

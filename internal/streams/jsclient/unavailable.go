@@ -16,8 +16,8 @@ import (
 // CodeUnavailable is the error "JetStream system temporarily unavailable".
 const CodeUnavailable jetstream.ErrorCode = 10008
 
-// Errors of the JetStream API that a cluster gives while it has no leader, for
-// itself, for a stream or for a consumer.
+// Errors of the JetStream API that a cluster returns while it has no leader for itself, for a
+// stream or for a consumer.
 var codesUnavailable = []jetstream.ErrorCode{
 	CodeUnavailable,
 	10009, // JetStream cluster can not handle request
@@ -26,8 +26,8 @@ var codesUnavailable = []jetstream.ErrorCode{
 	10163, // expected last sequence per subject temporarily unavailable
 }
 
-// Unavailable reports whether err says that the server, or the part of a cluster
-// that is to answer, is not there now. What was asked for may have been done.
+// Unavailable reports whether err says that the server, or the responsible part of a cluster, is
+// unavailable now. The requested operation may have been executed.
 func Unavailable(err error) bool {
 	for _, e := range []error{
 		context.DeadlineExceeded, nats.ErrTimeout, nats.ErrNoResponders, nats.ErrDisconnected, nats.ErrReconnectBufExceeded,
@@ -41,12 +41,12 @@ func Unavailable(err error) bool {
 	return errors.As(err, &api) && slices.Contains(codesUnavailable, api.ErrorCode)
 }
 
-// electionTime is how long a cluster that has enough servers may be without a
-// leader, with much to spare.
+// electionTime is how long a cluster with enough servers may be without a leader, with a wide
+// margin.
 const electionTime = time.Minute
 
-// Bucket opens a bucket for a stage that begins: it has found the streams, so what
-// does not answer now will.
+// Bucket opens a bucket for a stage that starts. The stage has found the streams, so a bucket that
+// does not answer now will later.
 func (c *Client) Bucket(ctx context.Context, name string) (kv jetstream.KeyValue, err error) {
 	err = RetryUnavailable(ctx, func(ctx context.Context) (err error) {
 		kv, err = c.JS.KeyValue(ctx, name)
@@ -58,9 +58,9 @@ func (c *Client) Bucket(ctx context.Context, name string) (kv jetstream.KeyValue
 	return kv, nil
 }
 
-// RetryUnavailable makes a request again while what is to answer is not there: it elects a
-// leader, or changes its replicas, and what was asked meanwhile gets no answer. The error is the last of the request, or that of
-// ctx beside it.
+// RetryUnavailable repeats a request while its server is unavailable: a cluster that elects a
+// leader or changes its replicas leaves requests unanswered. The error is the last of the request,
+// joined with that of ctx if it ended.
 func RetryUnavailable(ctx context.Context, request func(context.Context) error) error {
 	for began := time.Now(); ; {
 		once, cancel := AnswerWithin(ctx)

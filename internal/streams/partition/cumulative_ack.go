@@ -9,22 +9,21 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// cumulativeAcker tells the server what the owner of a partition has acknowledged, in one life of
-// the stream. The server takes an acknowledgement by the sequence of the message in
-// the consumer as well, which begins again when the reader rewinds: that of an earlier
-// session would make it pass over later ones.
+// cumulativeAcker acknowledges the messages that the owner of a partition has processed, in one
+// life of the stream. The server identifies an acknowledged message also by its sequence in the
+// consumer, which starts again when the reader rewinds: an acknowledgement from an earlier session
+// would make it skip later messages.
 type cumulativeAcker struct {
 	nc *nats.Conn
 
 	mu      sync.Mutex
 	telling bool                     // a session has begun whose consumer takes acknowledgements
-	done    uint64                   // sequence up to which all is acknowledged
-	sent    []jetstream.SequencePair // messages of this session that are not, in order
-	subject string                   // of acknowledgements, but for the message's part
+	done    uint64                   // all messages up to this sequence are done
+	sent    []jetstream.SequencePair // unacknowledged messages of this session, in order
+	subject string                   // prefix of the acknowledgement subjects
 }
 
-// startSession begins a session, which the messages after the sequence that it returns
-// come in.
+// startSession starts a session. Its messages are those after the returned sequence.
 func (a *cumulativeAcker) startSession() (done uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -32,15 +31,15 @@ func (a *cumulativeAcker) startSession() (done uint64) {
 	return a.done
 }
 
-// end is for a stream that is another now: its sequences are of other messages.
+// end ends the session, as the stream was replaced: its sequences belong to other messages.
 func (a *cumulativeAcker) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.telling, a.sent = false, nil
 }
 
-// delivered notes that a message came in this session, to be acknowledged at reply. It
-// may have been handed out, and acknowledged, in an earlier one.
+// delivered notes that a message arrived in this session, with its reply subject. It may have been
+// handed out, and acknowledged, in an earlier session.
 func (a *cumulativeAcker) delivered(at jetstream.SequencePair, reply string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,7 +52,7 @@ func (a *cumulativeAcker) delivered(at jetstream.SequencePair, reply string) {
 	a.flush()
 }
 
-// acknowledge notes that all up to a message is done.
+// acknowledge notes that all messages up to a sequence are done.
 func (a *cumulativeAcker) acknowledge(seq uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -61,8 +60,7 @@ func (a *cumulativeAcker) acknowledge(seq uint64) {
 	a.flush()
 }
 
-// flush acknowledges the last message of this session that is done, and so those
-// before it.
+// flush acknowledges the last message of this session that is done, and thereby all before it.
 func (a *cumulativeAcker) flush() {
 	n := 0
 	for n < len(a.sent) && a.sent[n].Stream <= a.done {
@@ -76,9 +74,8 @@ func (a *cumulativeAcker) flush() {
 	_ = a.nc.Publish(fmt.Sprintf("%s.1.%d.%d.0.0", a.subject, last.Stream, last.Consumer), []byte("+ACK"))
 }
 
-// ackSubject returns what the subjects have in common at which the messages of a
-// consumer are acknowledged: $JS.ACK.<stream>.<consumer>, or with domain and account
-// before the stream (ADR-15).
+// ackSubject returns the common prefix of a consumer's acknowledgement subjects:
+// $JS.ACK.<stream>.<consumer>, or with domain and account before the stream (ADR-15).
 func ackSubject(reply string) string {
 	tokens := strings.Split(reply, ".")
 	n := 4

@@ -19,86 +19,84 @@ import (
 	"seine/pkg/stages"
 )
 
-// Why an owner must stop, as context.Cause of its context says; any other cause
-// is that the process ends.
+// Reasons why an owner must stop, as context.Cause of its context; any other cause means that the
+// process ends.
 var (
-	// ErrRebalanced: the partition is another process's share now. The lease is held
-	// until the owner has finished, then another continues.
+	// ErrRebalanced: the partition belongs to another process's share now. The lease is held until
+	// the owner has finished, then another process continues.
 	ErrRebalanced = errors.New("the partition is given to another process")
-	// ErrLost: the lease ended or could not be renewed. Another may own the
-	// partition already.
+	// ErrLost: the lease ended or could not be renewed. Another process may own the partition
+	// already.
 	ErrLost = errors.New("the lease of the partition was lost")
 )
 
-// Leases shares the partitions of a stage between its processes. Each
-// partition is a key in BucketLeases, taken and renewed by compare-and-set; a
-// key that is not renewed expires with the bucket's age. An owner that cannot
-// renew must stop before that, by its own clock, so two owners can
-// overlap only if a process is frozen: the epoch tells their actions apart.
+// Leases shares the partitions of a stage between its processes. Each partition is a key in
+// BucketLeases, acquired and renewed by compare-and-set; a key that is not renewed expires with the
+// bucket's age. An owner that cannot renew must stop before that, by its own clock. So two owners
+// can overlap only if a process is frozen: the epoch distinguishes their actions.
 //
-// Processes see each other through a watch on the bucket, which decides when to
-// try and how much to want, never who owns: that only compare-and-set does.
+// Processes see each other through a watch on the bucket. It decides when to try and how many
+// leases to take, never who owns one: only compare-and-set does.
 type Leases struct {
 	Bus        *stages.Bus
 	Group      string // "frontier", or "writer-" and its name
-	Owner      string // the same again after a restart on the same state
+	Owner      string // stays the same after a restart on the same state
 	Partitions int
-	// Fair shares the partitions evenly with the others that are Fair; without
-	// it one process takes all.
+	// Fair shares the partitions evenly with the other processes that are Fair; without it one
+	// process takes all.
 	Fair bool
-	// Pinned, if not empty, are the partitions that this process takes, all of
-	// them and no other, whatever Fair says. While it lives the others leave
-	// them to it, those that have one of them give it up, and it counts for no
-	// share of the rest.
+	// Pinned, if not empty, lists the partitions that this process takes, and no others, whatever
+	// Fair says. While it lives the other processes leave them alone or give them up, and it does
+	// not count for the shares of the rest.
 	Pinned []int
 	Log    *slog.Logger
-	// RunPartition works on a partition until ctx is done, and may take its time to
-	// finish then: the lease is held until it returns. Epoch grows from owner to
-	// owner. When it returns nil by itself the partition is given back, and this
-	// process takes it no sooner than after LeaseTTL/4. An error ends Run.
+	// RunPartition works on a partition until ctx is done. It may take time to finish then: the
+	// lease is held until it returns. epoch grows from owner to owner. If it returns nil by itself
+	// the partition is released, and this process acquires it again no sooner than after
+	// LeaseTTL/4. An error ends Run.
 	RunPartition func(ctx context.Context, partition int, epoch uint64) error
 
-	ttl      time.Duration // LeaseTTL; tests have less patience
+	ttl      time.Duration // LeaseTTL; shorter in tests
 	kv       jetstream.KeyValue
-	run      string // tells this run from others of the same owner
+	run      string // distinguishes this run from others of the same owner
 	began    time.Time
 	view     *leaseView
 	ended    chan *lease
-	rest     map[int]time.Time // by partition: not to be tried before
-	announce time.Time         // when to say again that this process is there
-	troubles map[string]string // what was last wrong, by what was tried
+	rest     map[int]time.Time // by partition: no attempt before this time
+	announce time.Time         // when to announce this process again
+	troubles map[string]string // last error, by operation
 
 	mu      sync.Mutex
-	held    map[int]*lease // changed by Run alone
-	usurped error          // another process of the same owner has taken a lease
+	held    map[int]*lease // changed only by Run
+	usurped error          // set when another process with the same owner has taken a lease
 }
 
-// lease is what Run knows of a key that this process has.
+// lease is Run's state of a key that this process holds.
 type lease struct {
 	partition int
 	epoch     uint64
 	revision  uint64
-	renewed   time.Time // before the server was asked: the lease lasts at least from then
-	next      time.Time // when to renew, or to try again to delete
+	renewed   time.Time // before the request: the lease lasts at least from then
+	next      time.Time // when to renew, or to retry the deletion
 	ctx       context.Context
 	stop      context.CancelCauseFunc
-	fence     *time.Timer // stops the owner before the lease can end
-	gone      bool        // the key is not this process's any more
-	finished  bool        // the owner has returned
+	fence     *time.Timer // stops the owner before the lease can expire
+	gone      bool        // this process no longer holds the key
+	finished  bool        // RunPartition has returned
 	early     bool        // RunPartition returned before its context was cancelled
-	err       error       // of the owner
+	err       error       // error of RunPartition
 }
 
 // staying reports whether the owner has not been told to stop.
 func (le *lease) staying() bool { return le.ctx.Err() == nil }
 
-// every is how often leases are renewed, ownerDeadline how long an owner continues without
-// that, retryInterval when to look again at what may have become free.
+// every is how often leases are renewed, ownerDeadline how long an owner continues without renewal,
+// retryInterval when to try again for leases that may be free.
 func (l *Leases) every() time.Duration         { return l.ttl / 4 }
 func (l *Leases) ownerDeadline() time.Duration { return l.ttl * 7 / 10 }
 func (l *Leases) retryInterval() time.Duration { return l.ttl / 40 }
 
-// Validate reports what is wrong with Pinned.
+// Validate returns an error if Pinned is invalid.
 func (l *Leases) Validate() error {
 	seen := make(map[int]bool)
 	for _, p := range l.Pinned {
@@ -113,8 +111,8 @@ func (l *Leases) Validate() error {
 	return nil
 }
 
-// Run takes, renews and releases leases until ctx is done; then it tells the
-// owners to finish, waits for them, and releases what they had.
+// Run acquires, renews and releases leases until ctx is done. Then it tells the owners to finish,
+// waits for them, and releases their leases.
 func (l *Leases) Run(ctx context.Context) error {
 	if err := l.Validate(); err != nil {
 		return err
@@ -134,11 +132,11 @@ func (l *Leases) Run(ctx context.Context) error {
 	watching.Go(func() { l.view.watch(watch) })
 	defer watching.Wait()
 	defer stop()
-	l.putMember() // before the look at the others: of two that start at once, one sees the other
+	l.putMember() // before reading the other members: of two that start at once, one sees the other
 	select {
 	case <-l.view.synced:
 	case <-ctx.Done():
-	case <-time.After(l.every()): // the watch does not work: continue without
+	case <-time.After(l.every()): // the watch does not work: continue without it
 	}
 	return l.loop(ctx)
 }
@@ -157,8 +155,8 @@ func (l *Leases) reset(kv jetstream.KeyValue) {
 	l.held, l.usurped = make(map[int]*lease), nil
 }
 
-// loop is the only one that changes leases. After ctx, or the error of an
-// owner, it continues until all have finished.
+// loop is the only function that changes leases. After ctx is done, or an owner has failed, it
+// continues until all owners have finished.
 func (l *Leases) loop(ctx context.Context) error {
 	var failed error
 	quit := ctx.Done()
@@ -192,7 +190,7 @@ func (l *Leases) loop(ctx context.Context) error {
 	}
 }
 
-// Owned returns the partitions whose leases this process has now.
+// Owned returns the partitions whose leases this process holds now.
 func (l *Leases) Owned() []int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,8 +204,8 @@ func (l *Leases) Owned() []int {
 	return ps
 }
 
-// balance announces this process, releases what is not its share, and
-// takes what is. It returns when to do so again.
+// balance announces this process, releases partitions beyond its share, and acquires those missing.
+// It returns when to call it again.
 func (l *Leases) balance(ctx context.Context) time.Duration {
 	if time.Now().After(l.announce) {
 		l.putMember()
@@ -245,14 +243,14 @@ func (l *Leases) balance(ctx context.Context) time.Duration {
 		}
 	}
 	if end := l.view.expiry(); end.Before(next) {
-		next = end // or what a dead member had would wait for the next renewal
+		next = end // otherwise the partitions of a dead member would wait for the next renewal
 	}
 	return max(time.Until(next), 0)
 }
 
-// share returns the partitions that this process may have, and how many of
-// them. Fair processes have P/members each, and the first of them by name one
-// more while some are left: so an even share is stable.
+// share returns the partitions that this process may take, and how many of them. Fair processes get
+// P/members each, and the first ones by name get one more while some are left. So an even share is
+// stable.
 func (l *Leases) share() (pool []int, quota int) {
 	if len(l.Pinned) > 0 {
 		return slices.Sorted(slices.Values(l.Pinned)), len(l.Pinned)
@@ -280,8 +278,8 @@ func (l *Leases) share() (pool []int, quota int) {
 	return pool, quota
 }
 
-// eligible reports whether it may be of use to try p. First is the first of the
-// partitions that this process may have.
+// eligible reports whether trying to acquire p makes sense. first is the first of the partitions
+// that this process may take.
 func (l *Leases) eligible(p, first int) bool {
 	if l.held[p] != nil || time.Now().Before(l.rest[p]) {
 		return false
@@ -295,7 +293,7 @@ func (l *Leases) eligible(p, first int) bool {
 	return l.view.free(p, l.Owner)
 }
 
-// putMember says to the others that this process is there.
+// putMember announces this process to the others.
 func (l *Leases) putMember() {
 	l.announce = time.Now().Add(l.every())
 	if !l.Fair && len(l.Pinned) == 0 {
@@ -307,8 +305,8 @@ func (l *Leases) putMember() {
 	l.trouble("announce", err)
 }
 
-// releaseExcess releases what is not in the pool or over the quota, the last taken
-// first. The leases are renewed until the owners have finished.
+// releaseExcess releases leases outside the pool or over the quota, the last acquired first. The
+// leases are renewed until the owners have finished.
 func (l *Leases) releaseExcess(pool []int, quota int) {
 	var staying []*lease
 	for p, le := range l.held {
@@ -328,8 +326,8 @@ func (l *Leases) releaseExcess(pool []int, quota int) {
 	}
 }
 
-// leaveGroup tells every owner that the process ends, and the others that they may
-// share what it had.
+// leaveGroup tells every owner that the process ends, and the other processes that they may share
+// its partitions.
 func (l *Leases) leaveGroup() {
 	for _, le := range l.held {
 		le.stop(nil)
@@ -341,8 +339,8 @@ func (l *Leases) leaveGroup() {
 	}
 }
 
-// acquire tries to become the owner of p. An error is one of the server's: there
-// is no use in trying others now.
+// acquire tries to become the owner of p. An error comes from the server: trying other partitions
+// now is useless.
 func (l *Leases) acquire(p int) (bool, error) {
 	asked := time.Now()
 	rev, err := l.tryAcquire(p)
@@ -375,8 +373,7 @@ func (l *Leases) acquire(p int) (bool, error) {
 	return true, nil
 }
 
-// renew extends the leases that are due, side by side: one lost answer must not
-// cost the others theirs.
+// renew extends the leases that are due, in parallel: one lost answer must not cost the others.
 func (l *Leases) renew() {
 	var g errgroup.Group
 	g.SetLimit(16)
@@ -402,7 +399,7 @@ func (l *Leases) renew() {
 	}
 }
 
-// conclude notes that an owner has returned. An error ends Run.
+// conclude handles the return of an owner. An error ends Run.
 func (l *Leases) conclude(le *lease) error {
 	le.fence.Stop()
 	early := le.early
@@ -420,8 +417,8 @@ func (l *Leases) conclude(le *lease) error {
 	return nil
 }
 
-// free deletes the keys of owners that have finished, for others to take at
-// once. Last is to try once only, since the keys expire anyway.
+// free deletes the keys of owners that have finished, so that others can take them at once. last
+// tries only once, since the keys expire anyway.
 func (l *Leases) free(last bool) {
 	var g errgroup.Group
 	g.SetLimit(16)
@@ -442,7 +439,7 @@ func (l *Leases) free(last bool) {
 	leasesHeld.WithLabelValues(l.Group).Set(float64(len(l.held)))
 }
 
-// trouble logs what is wrong with the server, once for every change.
+// trouble logs errors of the server, once for every change.
 func (l *Leases) trouble(what string, err error) {
 	now := ""
 	if err != nil {
@@ -461,8 +458,8 @@ func (l *Leases) trouble(what string, err error) {
 	}
 }
 
-// timeout bounds one request. It is not cancelled with Run: the answer to a
-// request that was made is worth waiting for.
+// timeout limits one request. It is not cancelled with Run: the answer to a request that was sent
+// is worth waiting for.
 func (l *Leases) timeout() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), l.every())
 }

@@ -14,13 +14,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// ErrTwin is returned by Run where another process of the same owner runs.
+// ErrTwin is returned by Run if another process with the same owner is running.
 var ErrTwin = errors.New("another process has the same identity: its --state was copied from this one, or this one from it, as by a clone of a volume; " +
 	"stop one of the two, and give it an empty --state before it starts again")
 
-// claimIdentity returns ErrTwin if another process of this owner runs. Otherwise it answers the processes of this owner that
-// start later, until stop is called. The server reports at once that there is no responder, as after a kill. If a connection is left of
-// a process that does not answer, the leases of that process end first.
+// claimIdentity returns ErrTwin if another process of this owner is running. Otherwise it answers
+// the processes of this owner that start later, until stop is called. If no process is left, as
+// after a kill, the server reports that at once. If the connection of a process exists but does not
+// answer, claimIdentity waits until the leases of that process have expired.
 func (l *Leases) claimIdentity(ctx context.Context) (stop func(), err error) {
 	subject := messages.SubjectOwner(l.Group, l.me())
 	for end := time.Now().Add(l.ttl); ctx.Err() == nil && time.Now().Before(end); _ = sleep.For(ctx, l.retryInterval()) {

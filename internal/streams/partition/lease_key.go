@@ -15,18 +15,17 @@ import (
 	"seine/pkg/messages"
 )
 
-// leaseValue is what a key holds, for the other processes and for a person who
-// looks.
+// leaseValue is the value of a key, for the other processes and for people.
 type leaseValue struct {
 	Owner  string    `json:"owner"`
 	Since  time.Time `json:"since"`
 	Run    string    `json:"run,omitempty"`
-	Static bool      `json:"static,omitempty"` // of a lease: its owner takes only the assigned partitions
+	Static bool      `json:"static,omitempty"` // of a lease: its owner takes only its assigned partitions
 	Only   []int     `json:"only,omitempty"`   // of a member: the assigned partitions
 }
 
-// ParseLeaseKey returns of which group and partition a key of BucketLeases is the lease; ok is false for a key that is of
-// no numbered lease.
+// ParseLeaseKey returns the group and the partition of a lease key of BucketLeases; ok is false for
+// other keys.
 func ParseLeaseKey(key string) (group string, p int, ok bool) {
 	tokens := strings.Split(key, ".")
 	if len(tokens) != 3 || tokens[0] != "lease" {
@@ -36,14 +35,15 @@ func ParseLeaseKey(key string) (group string, p int, ok bool) {
 	return tokens[1], p, err == nil
 }
 
-// LeaseOwner returns the owner of a lease, and when it was last renewed; ok is false for another key.
+// LeaseOwner returns the owner of a lease and its last renewal; ok is false if the value cannot be
+// decoded.
 func LeaseOwner(value []byte) (owner string, renewed time.Time, ok bool) {
 	var v leaseValue
 	err := jsontext.Unmarshal(value, &v)
 	return v.Owner, v.Since, err == nil
 }
 
-// tryAcquire creates the key of p, or takes over what this same owner had before.
+// tryAcquire creates the key of p, or takes over a key that this owner held before.
 func (l *Leases) tryAcquire(p int) (uint64, error) {
 	ctx, cancel := l.timeout()
 	defer cancel()
@@ -56,7 +56,7 @@ func (l *Leases) tryAcquire(p int) (uint64, error) {
 	}
 	e, err := l.kv.Get(ctx, l.key(p))
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		return 0, errHeld // until this moment
+		return 0, errHeld // it expired just now
 	}
 	if err != nil {
 		return 0, fmt.Errorf("claim partition %d: %w", p, err)
@@ -100,8 +100,8 @@ func (l *Leases) extend(le *lease) error {
 	return fmt.Errorf("renew partition %d: %w", le.partition, err)
 }
 
-// recognise reports whether the key of a lease is this run's after all: the
-// answer to the last renewal was lost. An error leaves that open.
+// recognise reports whether the key of a lease still belongs to this run: the answer to the last
+// renewal may have been lost. It returns true if an error leaves that open.
 func (l *Leases) recognise(ctx context.Context, le *lease) bool {
 	e, err := l.kv.Get(ctx, l.key(le.partition))
 	if err != nil {
@@ -148,7 +148,7 @@ func (l *Leases) value() []byte {
 	return messages.Encode(leaseValue{Owner: l.Owner, Since: time.Now().UTC(), Run: l.run, Static: len(l.Pinned) > 0})
 }
 
-// keyToken makes s one token of a KV key.
+// keyToken converts s to one token of a KV key.
 func keyToken(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {

@@ -17,23 +17,23 @@ import (
 	"seine/pkg/stages"
 )
 
-// leaseView is what one process sees of the leases and members of its group. It
-// may be behind; what it says is a hint.
+// leaseView is one process's view of the leases and members of its group. It may be out of date, so
+// it is only a hint.
 type leaseView struct {
 	bus     *stages.Bus
 	kv      jetstream.KeyValue
 	group   string
 	ttl     time.Duration
-	synced  chan struct{} // closed after the first look at the whole bucket
-	changed chan struct{} // something became free, or a member came or went
+	synced  chan struct{} // closed after the first read of the whole bucket
+	changed chan struct{} // signals that something became free, or a member came or left
 
 	mu   sync.Mutex
-	look int // how many times the watch was begun
+	look int // number of sessions of the watch
 	seen map[string]observedLease
 }
 
-// observedLease is the last value of a key. It counts for as long as the key lives
-// on the server, by this process's own clock: what expires there is not told.
+// observedLease is the last value of a key. It is valid for the lifetime of the key on the server,
+// by this process's own clock: the server does not announce expiries.
 type observedLease struct {
 	value leaseValue
 	at    time.Time
@@ -66,8 +66,8 @@ func (v *leaseView) watch(ctx context.Context) {
 	}
 }
 
-// session watches until the connection was lost and is back. What the old one
-// missed is found by reading all keys again.
+// session watches until the connection was lost and has been restored. Reading all keys again finds
+// the changes that the old one missed.
 func (v *leaseView) session(ctx context.Context) error {
 	ctx, cancel := v.bus.UntilReconnected(ctx)
 	defer cancel()
@@ -77,7 +77,7 @@ func (v *leaseView) session(ctx context.Context) error {
 	}
 	defer func() {
 		_ = w.Stop()
-		go func() { // the watcher blocks on what is not read
+		go func() { // the watcher blocks on unread updates
 			for range w.Updates() {
 			}
 		}()
@@ -104,7 +104,7 @@ func (v *leaseView) session(ctx context.Context) error {
 	}
 }
 
-// dropUnseen forgets what the bucket no longer had at the begin of this look.
+// dropUnseen drops keys that the bucket no longer had at the beginning of this session.
 func (v *leaseView) dropUnseen() {
 	v.mu.Lock()
 	for key, s := range v.seen {
@@ -147,13 +147,13 @@ func (v *leaseView) signal() {
 	}
 }
 
-// live returns the value of a key that has not expired. v.mu is held.
+// live returns the value of a key that has not expired. v.mu must be held.
 func (v *leaseView) live(key string) (leaseValue, bool) {
 	s, ok := v.seen[key]
 	return s.value, ok && time.Since(s.at) < v.ttl
 }
 
-// free reports whether p seems to have no owner but a former run of this one.
+// free reports whether p seems to have no owner other than a former run of this one.
 func (v *leaseView) free(p int, owner string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -161,8 +161,8 @@ func (v *leaseView) free(p int, owner string) bool {
 	return !held || l.Owner == owner
 }
 
-// members returns the names of the other processes that share evenly, and the
-// partitions that are reserved for those that do not.
+// members returns the names of the other processes that share evenly, and the partitions reserved
+// for pinned processes.
 func (v *leaseView) members(me string) (others []string, reserved map[int]bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -187,8 +187,7 @@ func (v *leaseView) members(me string) (others []string, reserved map[int]bool) 
 	return others, reserved
 }
 
-// expiry returns when the first of the members is taken for dead, if it is not
-// heard of again.
+// expiry returns when the first of the members is considered dead unless it announces itself again.
 func (v *leaseView) expiry() time.Time {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -24,7 +24,7 @@ var (
 	}, []string{"consumer"})
 )
 
-// share is what one of several adds to a gauge.
+// share is one component of a gauge that several components add to.
 type share struct {
 	gauge prometheus.Gauge
 	now   atomic.Int64
@@ -32,7 +32,8 @@ type share struct {
 
 func (s *share) set(n int64) { s.gauge.Add(float64(n - s.now.Swap(n))) }
 
-// lagOf is the lag of an ordered reader, added up with those of the other partitions.
+// lagOf returns the share of an ordered reader in the lag gauge, which is the sum over all
+// partitions.
 func lagOf(durable string) *share {
 	return &share{gauge: readerLag.WithLabelValues(messages.ReaderOf(durable))}
 }

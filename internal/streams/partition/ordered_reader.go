@@ -18,10 +18,10 @@ import (
 	"seine/pkg/stages"
 )
 
-// OrderedReader reads a stream in order for the one owner of a partition. It starts
-// where the owner's own state ends, whatever the server believes was
-// acknowledged, and it rewinds by itself when a connection lost messages: so
-// every message comes once, in order, without waiting for a redelivery.
+// OrderedReader reads a stream in order for the only owner of a partition. It starts where the
+// owner's own state ends, whatever the server believes was acknowledged, and rewinds when a
+// connection lost messages. So every message comes once, in order, without waiting for a
+// redelivery.
 type OrderedReader struct {
 	bus    *stages.Bus
 	stream string
@@ -29,11 +29,11 @@ type OrderedReader struct {
 	last   messages.Position // of the last message handed out
 	acks   *cumulativeAcker
 	lag    *share
-	short  time.Time // when the stream first ended before the position, zero if it does not
+	short  time.Time // since when the stream ends before the position, zero if it does not
 	out    chan *ReaderMessage
 }
 
-// ReaderMessage is a message of a OrderedReader.
+// ReaderMessage is a message of an OrderedReader.
 type ReaderMessage struct {
 	stages.Message
 	// Position is where the reader continues after this message.
@@ -41,30 +41,30 @@ type ReaderMessage struct {
 	acks     *cumulativeAcker
 }
 
-// Ack tells the server that m and all before it in the stream are done. A lost
-// acknowledgement costs nothing but history kept longer.
+// Ack acknowledges m and all messages before it in the stream. A lost acknowledgement only makes
+// the server keep history longer.
 func (m *ReaderMessage) Ack() { m.acks.acknowledge(m.Sequence) }
 
 const (
-	feedBatch = 1024 // messages of a request: enough for a turn of the owner
+	feedBatch = 1024 // messages per request: enough for a turn of the owner
 	feedAhead = 64   // messages ready for the owner
 )
 
-// NewOrderedReader returns a reader of stream that begins after the position given. With a
-// consumer that has no durable name it only looks on: the server forgets the
-// consumer, and keeps nothing for its sake.
+// NewOrderedReader returns a reader of a stream that begins after the given position. With a config
+// that has no durable name it only observes: the server drops the consumer, and keeps no messages
+// for it.
 func NewOrderedReader(b *stages.Bus, stream string, config jetstream.ConsumerConfig, after messages.Position) *OrderedReader {
-	readerRewinds.WithLabelValues(messages.ReaderOf(config.Durable)) // from the start
+	readerRewinds.WithLabelValues(messages.ReaderOf(config.Durable)) // so that the metric exists from the start
 	return &OrderedReader{
 		bus: b, stream: stream, config: config, last: after, lag: lagOf(config.Durable),
 		acks: &cumulativeAcker{nc: b.NC, done: after.Sequence}, out: make(chan *ReaderMessage, feedAhead),
 	}
 }
 
-// C gives the messages, until Run returns.
+// C returns the channel of messages, which is closed when Run returns.
 func (o *OrderedReader) C() <-chan *ReaderMessage { return o.out }
 
-// Run feeds C until ctx is done. It outlives a server that is away.
+// Run sends messages to C until ctx is done. It survives the absence of the server.
 func (o *OrderedReader) Run(ctx context.Context) error {
 	defer close(o.out)
 	defer o.lag.set(0)
@@ -95,13 +95,13 @@ func (o *OrderedReader) Run(ctx context.Context) error {
 	return nil
 }
 
-// note tells the health of the process what keeps the reader from its stream, nil if nothing does.
+// note reports the reader's current problem to the health of the process, nil if there is none.
 func (o *OrderedReader) note(err error) {
 	o.bus.Troubles.Note(drift.ConsumerObject(o.stream, cmp.Or(o.config.Durable, "without a name")), err)
 }
 
-// session reads until something is wrong with the flow of messages. A new
-// connection is: what the old one lost would come again only after AckWait.
+// session reads until something is wrong with the flow of messages. A new connection ends it, as
+// messages lost by the old one would be redelivered only after AckWait.
 func (o *OrderedReader) session(ctx context.Context) error {
 	ctx, cancel := o.bus.UntilReconnected(ctx)
 	defer cancel()
@@ -134,11 +134,11 @@ type readSession struct {
 	*OrderedReader
 	got    *arrivals
 	end    context.CancelFunc
-	before uint64 // sequence in the consumer of the message before
-	err    error  // what ended the session
+	before uint64 // consumer sequence of the previous message
+	err    error  // error that ended the session
 }
 
-// take hands out the next message, or ends the session if that is another.
+// take hands out the next message, or ends the session if a message is missing.
 func (r *readSession) take(ctx context.Context, m *nats.Msg) {
 	if r.err != nil || ctx.Err() != nil {
 		return
@@ -178,23 +178,23 @@ func (r *readSession) handOut(ctx context.Context, m *nats.Msg) error {
 	}
 }
 
-// arrivals are what of a consumer's messages has reached a session.
+// arrivals are the consumer's messages that have reached a session.
 type arrivals struct {
-	last    atomic.Uint64 // sequence in the consumer
-	waiting atomic.Bool   // for the next, rather than for the owner
+	last    atomic.Uint64 // consumer sequence of the last message
+	waiting atomic.Bool   // waits for the next message, not for the owner
 }
 
-// Waits of watch: soon after a rewind, when a pull of the owner before may
-// still swallow messages, then now and then.
+// Intervals of watch: short after a rewind, when a pull of the previous owner may still swallow
+// messages, then long.
 const (
 	firstWatch = 250 * time.Millisecond
 	laterWatch = 5 * time.Second
 )
 
-// watch ends the session when the server has sent messages that did not
-// arrive, and sends no other by which the gap would show.
+// watch ends the session if the server has sent messages that did not arrive, and sends no further
+// message that would reveal the gap.
 func (o *OrderedReader) watch(ctx context.Context, c jetstream.Consumer, got *arrivals, end context.CancelFunc) {
-	var missing uint64 // what was missing at the last look
+	var missing uint64 // sequence that was missing at the last check
 	for wait := firstWatch; sleep.For(ctx, wait) == nil; {
 		wait = laterWatch
 		before := got.last.Load()
@@ -207,7 +207,7 @@ func (o *OrderedReader) watch(ctx context.Context, c jetstream.Consumer, got *ar
 		switch {
 		case sent <= before || got.last.Load() != before || !got.waiting.Load():
 			missing = 0
-		case missing == sent: // twice the same, and nothing came between
+		case missing == sent: // twice the same, and nothing arrived between
 			o.bus.Log.Debug("reader of a stream starved", "stream", o.stream, "sent", sent, "received", before)
 			end()
 			return
@@ -219,9 +219,9 @@ func (o *OrderedReader) watch(ctx context.Context, c jetstream.Consumer, got *ar
 
 var errGap = errors.New("messages were lost on the way, reading them again")
 
-// rewind makes the consumer start right after the last message acknowledged: what
-// was handed out since comes once more, and is passed over. To start after that
-// would acknowledge it, and the janitor would let go of what its owner has not done.
+// rewind makes the consumer start right after the last acknowledged message. Messages handed out
+// since then come again, and are skipped. To start after those would acknowledge them, and the
+// janitor would purge messages that the owner has not processed.
 func (o *OrderedReader) rewind(ctx context.Context) (jetstream.Consumer, error) {
 	s, err := o.bus.JS.Stream(ctx, o.stream)
 	if err != nil {
@@ -234,7 +234,7 @@ func (o *OrderedReader) rewind(ctx context.Context) (jetstream.Consumer, error) 
 	if err != nil {
 		return nil, err
 	}
-	// The consumer must be of the stream that was verified.
+	// The consumer must belong to the stream that was verified.
 	if again, err := s.Info(ctx); err != nil || !again.Created.Equal(o.last.Created) {
 		return nil, fmt.Errorf("stream %s changed while it was opened: %w", o.stream, errors.Join(err, errGap))
 	}
@@ -260,13 +260,13 @@ func (o *OrderedReader) consumer(ctx context.Context) (jetstream.Consumer, error
 	return c, nil
 }
 
-// leaderBehind is how long a node that was cut off may answer as a stream's leader,
-// from what it had: it steps down after 10 s without the others (nats-server 2.15.2).
+// leaderBehind is how long a node that was cut off may answer as a stream's leader from old state:
+// it steps down after 10 s without the others (nats-server 2.15.2).
 const leaderBehind = 15 * time.Second
 
-// await returns an error while a stream that ends before the position may only seem
-// to, because who answers for it does not lead it any more. The replicas would have
-// to lose it all together.
+// await returns an error while a stream that seems to end before the position may have more
+// messages, because the answering node may no longer be its leader. Only if all replicas lost the
+// messages are they really gone.
 func (o *OrderedReader) await(info *jetstream.StreamInfo) error {
 	if info.Config.Replicas < 2 || !info.Created.Equal(o.last.Created) || info.State.LastSeq >= o.last.Sequence {
 		o.short = time.Time{}
@@ -281,10 +281,10 @@ func (o *OrderedReader) await(info *jetstream.StreamInfo) error {
 	return fmt.Errorf("read stream %s: its leader has %d messages, %d were read", o.stream, info.State.LastSeq, o.last.Sequence)
 }
 
-// verify checks that the stream still is the one that the position is in. One
-// that was made again, or lost its tail when a machine lost power, numbers other
-// messages with the same sequences: then everything stored is read again, which
-// owners recognise, rather than something new be skipped as old.
+// verify checks that the stream is still the one that the position refers to. A stream that was
+// re-created, or lost its tail in a power failure, assigns the same sequences to other messages.
+// Then all stored messages are read again, which owners recognise, so that no new message is
+// skipped as old.
 func (o *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
 	info := s.CachedInfo()
 	if err := o.await(info); err != nil {
@@ -296,15 +296,15 @@ func (o *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
 		switch {
 		case err == nil:
 			same = m.Time.Equal(o.last.Stored)
-		case !errors.Is(err, jetstream.ErrMsgNotFound): // not found: purged this moment
-			return fmt.Errorf("read message %d of %s: %w", o.last.Sequence, o.stream, err)
+		case !errors.Is(err, jetstream.ErrMsgNotFound): // not found: purged just now
+			return fmt.Errorf("look at message %d of %s: %w", o.last.Sequence, o.stream, err)
 		}
 	}
 	if same {
 		return nil
 	}
 	if o.last.Sequence > 0 && info.Created.Equal(o.last.Created) && o.config.Durable != "" {
-		// What was visited in the lost time may be in the output.
+		// Visits of the lost period may be in the output.
 		if err := o.bus.Eras.NoteLoss(ctx); err != nil {
 			return err
 		}

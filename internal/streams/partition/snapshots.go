@@ -18,10 +18,9 @@ import (
 	"seine/pkg/stages"
 )
 
-// Snapshots keeps the newest snapshot of each partition's state in
-// BucketSnapshots, and in BucketMeta which one that is and which store has the
-// live state. An owner saves one partition at a time; apart from that it is
-// safe for concurrent use, by any number of processes.
+// Snapshots keeps the newest snapshot of each partition's state in BucketSnapshots. BucketMeta
+// records which snapshot that is and which store has the live state. An owner saves one partition
+// at a time; apart from that Snapshots is safe for concurrent use, by any number of processes.
 type Snapshots struct {
 	bus *stages.Bus
 
@@ -34,33 +33,31 @@ type streamLook struct {
 	at   time.Time
 }
 
-// Snapshot describes a snapshot. Object, Bytes and Time are Save's to fill in,
-// the rest its caller's.
+// Snapshot describes a snapshot. Save sets Object, Bytes and Time, the caller the rest.
 type Snapshot struct {
 	Partition int                          `json:"partition"`
 	Object    string                       `json:"object"`    // its name in BucketSnapshots
-	Owner     string                       `json:"owner"`     // ID of the store that it is of
+	Owner     string                       `json:"owner"`     // ID of the store with the state
 	Epoch     uint64                       `json:"epoch"`     // of the lease under which it was made
-	Format    int                          `json:"format"`    // of the object, its writer's business
-	Positions map[string]messages.Position `json:"positions"` // by stream: all up to there is in it
+	Format    int                          `json:"format"`    // format of the object, defined by its writer
+	Positions map[string]messages.Position `json:"positions"` // by stream: the applied position
 	Bytes     int64                        `json:"bytes"`
 	Time      time.Time                    `json:"time"`
-	// Fence is the epoch of the owner that has gone on from it: no earlier one may
-	// replace it.
+	// Fence is the epoch of the owner that has continued from it: no earlier owner may replace it.
 	Fence uint64 `json:"fence,omitempty"`
 }
 
 // Errors of Snapshots.
 var (
-	// ErrStale is returned when an owner with a higher epoch was there already:
-	// this process has lost the partition.
+	// ErrStale is returned when an owner with a higher epoch exists: this process has lost the
+	// partition.
 	ErrStale = errors.New("another process has taken over the partition")
-	// ErrSnapshotsFull is returned when the object does not fit the limit of
-	// the bucket. The snapshot before is kept.
+	// ErrSnapshotsFull is returned when the object exceeds the limit of the bucket. The previous
+	// snapshot is kept.
 	ErrSnapshotsFull = errors.New("snapshot bucket is full")
-	// ErrSnapshotGone is returned for a snapshot that a newer one has replaced.
+	// ErrSnapshotGone is returned for a snapshot that was replaced by a newer one.
 	ErrSnapshotGone = errors.New("the snapshot is gone, a newer one replaced it")
-	// ErrSnapshotDamaged is returned when an object is not what was saved.
+	// ErrSnapshotDamaged is returned when an object differs from what was saved.
 	ErrSnapshotDamaged = errors.New("the snapshot is damaged")
 )
 
@@ -69,11 +66,10 @@ func NewSnapshots(b *stages.Bus) *Snapshots {
 	return &Snapshots{bus: b, infos: make(map[string]streamLook)}
 }
 
-// Save stores what write writes as the newest snapshot of partition p. It is
-// recorded by compare-and-set when the object is whole, and not at all when an
-// owner of a higher epoch has recorded one, or has called Fence: ErrStale. A crash leaves at most an
-// object without a record, which the next Save of the partition removes.
-// Memory is bounded, whatever the size.
+// Save stores the output of write as the newest snapshot of partition p. It records the snapshot by
+// compare-and-set when the object is complete. If an owner of a higher epoch has recorded one, or
+// has called Fence, it returns ErrStale instead. A crash leaves at most an object without a record,
+// which the next Save of the partition removes. Memory is bounded, whatever the size.
 func (s *Snapshots) Save(ctx context.Context, p int, meta Snapshot, write func(io.Writer) error) (Snapshot, error) {
 	saved, err := s.save(ctx, p, meta, write)
 	if err != nil {
@@ -115,13 +111,11 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 	return meta, nil
 }
 
-// sweep removes what crashes of owners up to meta's have left of the partition:
-// objects that no record names. When there are any, the record have is written
-// again before they go, for only that proves that it is the newest: a leader that
-// was cut off may have answered with the one before, and then the object that the
-// partition needs looks like one without a record. It returns the record as
-// it is now. Without a record there is no such proof, and what is left stays until
-// there is one.
+// sweep removes objects without a record that crashes of owners up to meta's epoch have left. If
+// there are any, it first rewrites the record have, as only that proves that it is the newest. A
+// leader that was cut off may have answered with the previous record, and then the object that the
+// partition needs seems to have none. sweep returns the current record. Without a record there is
+// no such proof, and leftovers stay until there is one.
 func (s *Snapshots) sweep(ctx context.Context, box *jsclient.ObjectBucket, meta Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
 	if have.Object == "" {
 		return have, nil
@@ -144,13 +138,13 @@ func (s *Snapshots) sweep(ctx context.Context, box *jsclient.ObjectBucket, meta 
 	return have, nil
 }
 
-// recordedSnapshot is a Snapshot and the revision of its record, 0 for none.
+// recordedSnapshot is a Snapshot and the revision of its record, 0 if there is none.
 type recordedSnapshot struct {
 	Snapshot
 	revision uint64
 }
 
-// refuses returns ErrStale for an owner of an epoch before the last.
+// refuses returns ErrStale for an epoch before the last.
 func (r *recordedSnapshot) refuses(epoch uint64) error {
 	if last := max(r.Epoch, r.Fence); last > epoch {
 		return fmt.Errorf("%w: epoch %d, this one is of %d", ErrStale, last, epoch)
@@ -158,10 +152,10 @@ func (r *recordedSnapshot) refuses(epoch uint64) error {
 	return nil
 }
 
-// Fence returns the newest snapshot of partition p, if there is one, for an owner
-// that continues with the partition: from here on no owner of an earlier epoch can
-// replace it, so it stays, and so does what the streams have since, until this owner
-// or a later one saves another. ErrStale means that a later one is there already.
+// Fence returns the newest snapshot of partition p, if there is one, for an owner that takes over
+// the partition. From then on no owner of an earlier epoch can replace it. So the snapshot stays,
+// and so do the messages after it in the streams, until this owner or a later one saves another.
+// ErrStale means that a later owner exists already.
 func (s *Snapshots) Fence(ctx context.Context, p int, epoch uint64) (Snapshot, bool, error) {
 	var have recordedSnapshot
 	err := jsclient.RetryConflicts(ctx, func() (err error) {
@@ -181,9 +175,9 @@ func (s *Snapshots) Fence(ctx context.Context, p int, epoch uint64) (Snapshot, b
 	return have.Snapshot, have.Object != "", nil
 }
 
-// record makes snap the newest of its partition in place of have, and returns
-// which one it really replaced. After an error other than ErrStale it may be
-// recorded or not: its object must stay.
+// record makes snap the newest snapshot of its partition in place of have, and returns the one that
+// it really replaced. After an error other than ErrStale it may be recorded or not, so its object
+// must stay.
 func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnapshot) (recordedSnapshot, error) {
 	for {
 		_, err := s.update(ctx, snap, have.revision)
@@ -208,8 +202,8 @@ func (s *Snapshots) record(ctx context.Context, snap Snapshot, have recordedSnap
 	}
 }
 
-// update stores snap as the record of its partition if that still has the revision,
-// 0 for none, and returns the new one.
+// update stores snap as the record of its partition if that still has the given revision, 0 for
+// none, and returns the new revision.
 func (s *Snapshots) update(ctx context.Context, snap Snapshot, revision uint64) (uint64, error) {
 	ctx, cancel := jsclient.AnswerWithin(ctx)
 	defer cancel()
@@ -227,11 +221,10 @@ func (s *Snapshots) recorded(ctx context.Context, p int) (r recordedSnapshot, er
 	return r, err
 }
 
-// Open returns a reader of the snapshot's object. It gives io.EOF only after
-// all of the object was read and its digest was right; until then what was read
-// is not to be believed. A snapshot that was replaced meanwhile is
-// ErrSnapshotGone, one that is not whole ErrSnapshotDamaged. It outlives a
-// server that is away for a while.
+// Open returns a reader of the snapshot's object. It returns io.EOF only after the complete object
+// was read and its digest matched; do not trust the data before. The error is ErrSnapshotGone for a
+// snapshot that was replaced meanwhile, ErrSnapshotDamaged for one that is incomplete. The reader
+// survives a temporary absence of the server.
 func (s *Snapshots) Open(ctx context.Context, snap Snapshot) (io.ReadCloser, error) {
 	box, err := s.objects(ctx)
 	if err != nil {
@@ -247,8 +240,8 @@ func (s *Snapshots) Open(ctx context.Context, snap Snapshot) (io.ReadCloser, err
 	return snapshotReader{r}, nil
 }
 
-// Binding says which store has the live state of a partition: another owner
-// with another store must not start from nothing, but from the snapshot.
+// Binding says which store has the live state of a partition: an owner with another store must
+// start from the snapshot, not from nothing.
 type Binding struct {
 	Store string `json:"store"` // "" if no store ever had the partition
 	Epoch uint64 `json:"epoch"` // of the lease under which it was bound, 0 if unknown
@@ -262,10 +255,10 @@ func (s *Snapshots) Binding(ctx context.Context, p int) (b Binding, err error) {
 	return b, err
 }
 
-// Rebind binds partition p to a store, if the binding still is the one that was
-// read as was; it returns the new one. ErrStale means that it is not, or that
-// was has a higher epoch: another owner has the partition. Asking again with
-// the same arguments after another error is safe.
+// Rebind binds partition p to a store if its binding still is the previously read one, was. It
+// returns the new binding. ErrStale means that the binding has changed, or that was has a higher
+// epoch: another owner has the partition. Retrying with the same arguments after another error is
+// safe.
 func (s *Snapshots) Rebind(ctx context.Context, p int, was Binding, store string, epoch uint64) (Binding, error) {
 	if was.Epoch > epoch {
 		return was, fmt.Errorf("bind partition %d: %w: epoch %d, this one is of %d", p, ErrStale, was.Epoch, epoch)
@@ -283,7 +276,7 @@ func (s *Snapshots) Rebind(ctx context.Context, p int, was Binding, store string
 	if err != nil {
 		return was, err
 	}
-	if now.Store == store && now.Epoch == epoch { // an answer was lost
+	if now.Store == store && now.Epoch == epoch { // only the answer was lost
 		return now, nil
 	}
 	return was, fmt.Errorf("bind partition %d: %w: it is bound to %s under epoch %d", p, ErrStale, now.Store, now.Epoch)
@@ -292,22 +285,20 @@ func (s *Snapshots) Rebind(ctx context.Context, p int, was Binding, store string
 func snapshotKey(p int) string { return "snapshot." + strconv.Itoa(p) }
 func bindingKey(p int) string  { return "frontier." + strconv.Itoa(p) }
 
-// objectName names a new object. Partition and epoch are in it so that
-// leftovers differ from what a newer owner is writing.
+// objectName returns a name for a new object. It contains partition and epoch so that leftovers
+// differ from what a newer owner is writing.
 func objectName(p int, epoch uint64) string {
 	return fmt.Sprintf("p%d-e%d-%s", p, epoch, nuid.Next())
 }
 
-// SnapshotPressure is the Pressure at which an owner should save a snapshot
-// before it is due.
+// SnapshotPressure is the Pressure at which an owner should save a snapshot before it is due.
 const SnapshotPressure = 0.5
 
-// Pressure returns how full what must be kept for the sake of one partition
-// makes a stream: the share of the byte limit, the highest over the streams in
-// reached. Saved are the positions of the partition's newest snapshot, reached
-// those of its live state. It is an estimate, and 0 where the partition has
-// read nothing since the snapshot. It asks the server for a stream at most once
-// in a second, for all partitions of the process.
+// Pressure estimates how full the messages that must be kept for one partition make a stream: their
+// share of the byte limit, the maximum over the streams in reached. saved are the positions of the
+// partition's newest snapshot, reached those of its live state. It returns 0 if the partition has
+// read nothing since the snapshot. It queries a stream at most once a second, for all partitions of
+// the process.
 func (s *Snapshots) Pressure(ctx context.Context, saved, reached map[string]messages.Position) (float64, error) {
 	most := 0.0
 	for stream, now := range reached {
@@ -326,9 +317,8 @@ func (s *Snapshots) Pressure(ctx context.Context, saved, reached map[string]mess
 	return most, nil
 }
 
-// heldSince estimates how many bytes of a stream were stored after a position,
-// from the mean size of its messages. All of it, if the position is in another
-// life of the stream.
+// heldSince estimates how many bytes of a stream were stored after a position, from the mean size
+// of its messages. It returns the whole size if the position is in another life of the stream.
 func heldSince(info *jetstream.StreamInfo, at messages.Position) int64 {
 	st := info.State
 	if !at.Created.Equal(info.Created) || at.Sequence > st.LastSeq || at.Sequence < st.FirstSeq {
@@ -337,7 +327,7 @@ func heldSince(info *jetstream.StreamInfo, at messages.Position) int64 {
 	return int64(float64(st.Bytes) * float64(st.LastSeq-at.Sequence) / float64(st.LastSeq-st.FirstSeq+1))
 }
 
-// cachedInfo returns what a stream was like within the last second.
+// cachedInfo returns stream info that is at most a second old.
 func (s *Snapshots) cachedInfo(ctx context.Context, stream string) (*jetstream.StreamInfo, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

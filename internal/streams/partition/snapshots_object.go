@@ -16,13 +16,13 @@ import (
 	"seine/pkg/stages"
 )
 
-// objects is the store of snapshots. An object's NUID is its name, so that what
-// is left of a failed upload can be connected to it.
+// objects opens the object store of snapshots. An object's NUID is its name, so that the remains of
+// a failed upload can be assigned to it.
 func (s *Snapshots) objects(ctx context.Context) (*jsclient.ObjectBucket, error) {
 	return s.bus.ObjectBox(ctx, messages.BucketSnapshots)
 }
 
-// putObject stores an object, or nothing.
+// putObject stores a complete object, or nothing.
 func putObject(ctx context.Context, box *jsclient.ObjectBucket, name string, write func(io.Writer) error) (int64, error) {
 	n, err := box.Put(ctx, name, name, write)
 	if err != nil {
@@ -34,8 +34,8 @@ func putObject(ctx context.Context, box *jsclient.ObjectBucket, name string, wri
 	return n, err
 }
 
-// unrecorded lists the objects of partition p, whole or not, that are not the
-// recorded one, nor of a newer owner, who may be writing one.
+// unrecorded lists the objects of partition p, complete or not, except the recorded one and those
+// of newer owners, who may be writing one.
 func unrecorded(ctx context.Context, o *jsclient.ObjectBucket, p int, epoch uint64, recorded string) ([]string, error) {
 	actx, cancel := jsclient.AnswerWithin(ctx)
 	defer cancel()
@@ -72,10 +72,10 @@ func (r snapshotReader) Read(b []byte) (int, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = fmt.Errorf("read snapshot: %w", snapshotError(err))
 	}
-	return n, err // io.EOF
+	return n, err // may be io.EOF
 }
 
-// snapshotError says what an error of an object means for the snapshot that it is.
+// snapshotError converts an error of an object to one of its snapshot.
 func snapshotError(err error) error {
 	switch {
 	case errors.Is(err, jetstream.ErrObjectNotFound):

@@ -8,11 +8,11 @@ import (
 	"seine/pkg/messages"
 )
 
-// What follows is for the restore of a backup: snapshots are stored first, and become the newest of their partitions once all of
-// them are there. There are no leases then.
+// The following methods restore a backup. Snapshots are stored first, and become the newest of
+// their partitions when all of them exist. There are no leases then.
 
-// Put stores what write writes as an object of partition p, which is the snapshot of none
-// until Install. ErrSnapshotsFull says that the bucket is too small for it.
+// Put stores the output of write as an object of partition p, which becomes a snapshot only with
+// Install. ErrSnapshotsFull says that the bucket is too small for it.
 func (s *Snapshots) Put(ctx context.Context, p int, meta Snapshot, write func(io.Writer) error) (Snapshot, error) {
 	box, err := s.objects(ctx)
 	if err != nil {
@@ -25,8 +25,8 @@ func (s *Snapshots) Put(ctx context.Context, p int, meta Snapshot, write func(io
 	return meta, nil
 }
 
-// Install makes snap the newest snapshot of its partition, and binds the partition to store. ErrStale means that an owner has gone
-// on with the partition already.
+// Install makes snap the newest snapshot of its partition, and binds the partition to store.
+// ErrStale means that an owner has already continued with the partition.
 func (s *Snapshots) Install(ctx context.Context, snap Snapshot, store string) error {
 	have, err := s.recorded(ctx, snap.Partition)
 	if err != nil {
@@ -42,8 +42,8 @@ func (s *Snapshots) Install(ctx context.Context, snap Snapshot, store string) er
 	return s.bind(ctx, snap.Partition, snap.Epoch, store)
 }
 
-// Reset makes p a partition that has no snapshot, and binds it to store: a takeover reads the
-// streams from their beginning.
+// Reset removes the snapshot of partition p, and binds p to store: a takeover reads the streams
+// from their beginning.
 func (s *Snapshots) Reset(ctx context.Context, p int, epoch uint64, store string) error {
 	kv, err := s.bus.JS.KeyValue(ctx, messages.BucketMeta)
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 	"seine/pkg/stages"
 )
 
-// Left is what a stream still has of a crawl that was deleted.
+// Left describes what a stream still has of a deleted crawl.
 type Left struct {
 	Stream string
-	// Readers are the durable consumers that have not acknowledged all of it, none if
-	// it is only to be purged, or waits for a snapshot.
+	// Readers are the durable consumers that have not acknowledged all of it. It is empty if the
+	// messages only wait for a purge or a snapshot.
 	Readers []string
 }
 
-// String says what is waited for.
+// String describes what the messages wait for.
 func (l Left) String() string {
 	if len(l.Readers) == 0 {
 		return "stream " + l.Stream + " is purged at the next snapshot of each partition"
@@ -31,8 +31,7 @@ func (l Left) String() string {
 	return "stream " + l.Stream + " has messages that " + strings.Join(l.Readers, ", ") + " must process first"
 }
 
-// DeletionLeft returns what the streams still have of a crawl that was deleted, in the
-// order of their names.
+// DeletionLeft returns what the streams still have of a deleted crawl, ordered by stream.
 func DeletionLeft(ctx context.Context, b *stages.Bus, crawl string, d *messages.Deletion) (left []Left, err error) {
 	subjects := subjectsOf(crawl)
 	for _, stream := range slices.Sorted(maps.Keys(subjects)) {
@@ -48,7 +47,7 @@ func DeletionLeft(ctx context.Context, b *stages.Bus, crawl string, d *messages.
 			return nil, err
 		}
 		l := Left{Stream: stream}
-		if stream != messages.StreamDead { // which are never acknowledged
+		if stream != messages.StreamDead { // DEAD is never acknowledged
 			if l.Readers, err = behind(ctx, b, stream, end.Sequence); err != nil {
 				return nil, err
 			}
@@ -58,8 +57,8 @@ func DeletionLeft(ctx context.Context, b *stages.Bus, crawl string, d *messages.
 	return left, nil
 }
 
-// behind returns the durable consumers of a stream that have something to read up to a
-// sequence, those of all partitions of a reader as one.
+// behind returns the durable consumers of a stream that have messages to read up to a sequence.
+// Those of all partitions of a reader count as one.
 func behind(ctx context.Context, b *stages.Bus, stream string, upto uint64) (names []string, err error) {
 	all, err := b.Consumers(ctx, stream)
 	if err != nil {

@@ -17,36 +17,34 @@ import (
 	"seine/pkg/stages"
 )
 
-// Janitor keeps what consumers have read of a stream for replay, inside a
-// budget, and purges what is older. It never purges what some durable consumer
-// of the stream has not acknowledged, nor what a frontier that takes over a
-// partition would still need, so a slow consumer or a late snapshot fills the
-// stream, and the full stream holds back who publishes.
+// Janitor keeps the messages of a stream that consumers have read for replay, within a budget, and
+// purges older ones. It never purges messages that a durable consumer of the stream has not
+// acknowledged, or that a frontier would need to take over a partition. So a slow consumer or a
+// late snapshot fills the stream, and the full stream blocks publishers.
 type Janitor struct {
 	Bus *stages.Bus
 	Log *slog.Logger
-	// KeepShare is the part of a stream's byte limit that read history may
-	// take; the rest is room for what is unread. KeepAge bounds its age.
+	// KeepShare is the part of a stream's byte limit that read history may take; the rest is for
+	// unread messages. KeepAge limits the age of read history.
 	KeepShare float64
 	KeepAge   time.Duration
 	Every     time.Duration
 	// BodiesBytes is the limit of BucketBodies.
 	BodiesBytes int64
-	// Streams and how many durable consumers each must have before anything of
-	// it is purged: a consumer that is still to come must find everything. On URLS and RESULTS, those of
-	// the frontier: the server forgets them when it restarts, and others may have consumers there.
+	// Streams holds the number of durable consumers that each stream must have before it is purged:
+	// a future consumer must find all messages. On URLS and RESULTS only those of the frontier
+	// count. The server drops them when it restarts, and others may have consumers there.
 	Streams map[string]int
-	// Snapshots, if not nil, holds back what of URLS and RESULTS is not in the
-	// newest snapshot of every partition: a takeover reads on
-	// from there.
+	// Snapshots, if not nil, keeps messages of URLS and RESULTS that are not in the newest snapshot
+	// of every partition: a takeover continues from there.
 	Snapshots *partition.Snapshots
 
-	last     uint64                // the sum of the streams' last sequences
-	newest   []*partition.Snapshot // by partition; nil where there is none
+	last     uint64                // sum of the streams' last sequences
+	newest   []*partition.Snapshot // by partition; nil if there is none
 	newestAt time.Time
-	blamed   map[string]bool  // streams whose holders were logged
-	looseAge time.Duration    // looseAge, but in tests
-	now      func() time.Time // time.Now, but in tests
+	blamed   map[string]bool  // streams whose slowest consumers were logged
+	looseAge time.Duration    // looseAge, except in tests
+	now      func() time.Time // time.Now, except in tests
 	loose    map[string]orphanBody
 }
 
@@ -55,7 +53,7 @@ const (
 	DefaultKeepShare = 0.5
 	DefaultKeepAge   = 7 * 24 * time.Hour
 	DefaultEvery     = 2 * time.Second
-	trickle          = 64 // messages between two looks that fill no stream
+	trickle          = 64 // messages between two checks that fill no stream
 )
 
 // NewJanitor returns a janitor for the streams of the pipeline.
@@ -71,9 +69,9 @@ func NewJanitor(b *stages.Bus) *Janitor {
 	}
 }
 
-// Run cleans up until ctx is done. More than one may run: a purge repeated is
-// harmless. While there is something to purge it comes back soon, so that a
-// small stream does not hold up the pipeline; while little is published, less often.
+// Run cleans up until ctx is done. Several may run: a repeated purge is harmless. It runs more
+// often while there is something to purge, so that a small stream does not block the pipeline, and
+// less often while little is published.
 func (j *Janitor) Run(ctx context.Context) error {
 	var swept, moved time.Time
 	for wait := j.Every; ctx.Err() == nil; _ = sleep.For(ctx, wait) {
@@ -94,7 +92,7 @@ func (j *Janitor) Run(ctx context.Context) error {
 		default:
 			wait = j.Every
 		}
-		if time.Since(swept) >= j.Every { // listing them costs more than looking at a stream
+		if time.Since(swept) >= j.Every { // listing bodies costs more than checking a stream
 			swept = time.Now()
 			if err := j.sweepBodies(ctx); err != nil && ctx.Err() == nil {
 				j.Log.Debug("cannot clean up", "bucket", messages.BucketBodies, "error", err)
@@ -112,7 +110,7 @@ func (j *Janitor) Run(ctx context.Context) error {
 	return nil
 }
 
-// clean purges what of the stream is read and beyond the budget.
+// clean purges messages of the stream that are read and beyond the budget.
 func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged bool, err error) {
 	s, err := j.Bus.JS.Stream(ctx, name)
 	if err != nil {
@@ -148,12 +146,12 @@ func (j *Janitor) clean(ctx context.Context, name string, consumers int) (purged
 	return true, nil
 }
 
-// purgedShare is the part of the budget that is purged at once. Each purge has the server read a
+// purgedShare is the part of the budget that one purge removes. Each purge makes the server read a
 // block of up to 8 MiB, and keep it in memory for 10 s (nats-server 2.15.2).
 const purgedShare = 1.0 / 8
 
-// overBudget returns the last sequence to purge of a stream that is over its budget, 0 when
-// it is not. It is estimated from the mean size of the stream's messages; the next round corrects it.
+// overBudget returns the last sequence to purge of a stream over its budget, 0 if it is not. It is
+// an estimate from the mean message size, which the next round corrects.
 func (j *Janitor) overBudget(info *jetstream.StreamInfo) uint64 {
 	st, limit := info.State, info.Config.MaxBytes
 	if st.Msgs == 0 {
@@ -165,18 +163,18 @@ func (j *Janitor) overBudget(info *jetstream.StreamInfo) uint64 {
 		over = st.FirstSeq + uint64(share*float64(st.LastSeq-st.FirstSeq+1))
 	}
 	if age := time.Since(st.FirstTime); over == 0 && age > j.KeepAge {
-		// The oldest message is too old: drop a slice, and look again next time.
+		// The oldest message is too old: drop a slice, and check again next time.
 		over = st.FirstSeq + (st.LastSeq-st.FirstSeq)/64
 	}
 	return min(over, st.LastSeq)
 }
 
-// blameShare is the part of a stream's limit that a consumer may hold back before
-// the janitor logs which one it is.
+// blameShare is the part of a stream's limit that a consumer may hold before the janitor logs the
+// consumer.
 const blameShare = 0.75
 
-// blame logs once that a consumer fills the stream. It may be the consumer of a writer that
-// was removed, which logs nothing itself.
+// blame logs once that a consumer fills the stream. The consumer may belong to a removed writer,
+// which logs nothing itself.
 func (j *Janitor) blame(info *jetstream.StreamInfo, read uint64, slowest string) {
 	st, name := info.State, info.Config.Name
 	unread := float64(st.LastSeq-min(max(read, st.FirstSeq-1), st.LastSeq)) / float64(st.LastSeq-st.FirstSeq+1)
@@ -196,10 +194,9 @@ func (j *Janitor) blame(info *jetstream.StreamInfo, read uint64, slowest string)
 // frontierReaders are the names, without a partition, of the consumers that a stream must have.
 var frontierReaders = map[string]string{messages.StreamURLs: messages.ConsumerURLs, messages.StreamResults: messages.ConsumerResults}
 
-// minAckFloor returns the highest sequence up to which every durable consumer of a stream
-// has read, the one that has read least, and how many of those are there that must be.
-// last is the stream's last sequence, read before: a consumer that has caught up
-// has read up to there.
+// minAckFloor returns the highest sequence up to which every durable consumer of a stream has read,
+// the slowest consumer, and how many of the required consumers exist. last is the stream's last
+// sequence, read before: a consumer that has caught up has read up to there.
 func (j *Janitor) minAckFloor(ctx context.Context, stream string, last uint64) (read uint64, slowest string, n int, err error) {
 	all, err := j.Bus.Consumers(ctx, stream)
 	if err != nil {
@@ -223,7 +220,8 @@ func (j *Janitor) minAckFloor(ctx context.Context, stream string, last uint64) (
 	return read, slowest, n, nil
 }
 
-// backedUp reports whether a backup is being made, which needs all that was there when it began.
+// backedUp reports whether a backup is in progress, which needs all messages that existed when it
+// began.
 func (j *Janitor) backedUp(ctx context.Context) (bool, error) {
 	for m, err := range j.Bus.EachFromLeader(ctx, "KV_"+messages.BucketLeases, "$KV."+messages.BucketLeases+"."+messages.KeyBackups+"*", 1) {
 		if err != nil || !m.Deletes() {
@@ -233,9 +231,8 @@ func (j *Janitor) backedUp(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// caughtUp reports whether c has acknowledged the last message for it. Its
-// NumPending would say so without a question, but lags behind for moments, and
-// a purge cannot be taken back.
+// caughtUp reports whether c has acknowledged the last message for it. Its NumPending would say so
+// without a query, but lags behind for moments, and a purge cannot be undone.
 func (j *Janitor) caughtUp(ctx context.Context, c *jetstream.ConsumerInfo) bool {
 	if c.NumPending > 0 || c.NumAckPending > 0 || c.Config.FilterSubject == "" {
 		return false
@@ -244,12 +241,11 @@ func (j *Janitor) caughtUp(ctx context.Context, c *jetstream.ConsumerInfo) bool 
 	return err == nil && last <= c.AckFloor.Stream
 }
 
-// saved returns the highest sequence, at most upto, up to which the newest
-// snapshots have all messages of a stream, if they are to. A partition holds back its first
-// message after its snapshot and all after that, of whichever partition; one
-// that is idle has none, however old its snapshot is. As long as a partition has no
-// snapshot at all, the answer is 0: a takeover reads the streams from
-// their beginning, and can see only of a whole one that nothing is missing. Upto
+// saved returns the highest sequence, at most upto, up to which the newest snapshots contain all
+// messages of a stream, if they must. A partition's first message after its snapshot, and all
+// messages after that of any partition, must stay. An idle partition has no such message, however
+// old its snapshot is. If a partition has no snapshot, the answer is 0: a takeover reads the
+// streams from their beginning, and only a complete stream proves that nothing is missing. upto
 // must not be beyond the last message that the stream had when info was read.
 func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto uint64) (uint64, error) {
 	stream := info.Config.Name
@@ -265,7 +261,7 @@ func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto ui
 	for p, snap := range j.newest {
 		at := snap.Positions[stream]
 		if !at.Created.Equal(info.Created) || at.Sequence > info.State.LastSeq {
-			at.Sequence = 0 // of other messages: a new owner reads all of these
+			at.Sequence = 0 // sequence of other messages: a new owner reads all of these
 		}
 		if at.Sequence >= upto {
 			continue
@@ -282,8 +278,8 @@ func (j *Janitor) saved(ctx context.Context, info *jetstream.StreamInfo, upto ui
 	return upto, nil
 }
 
-// lookAtSnapshots learns which snapshots are the newest, now and then: what it
-// does not know yet only makes it keep more.
+// lookAtSnapshots refreshes the newest snapshots, at most every j.Every. Outdated information only
+// makes the janitor keep more.
 func (j *Janitor) lookAtSnapshots(ctx context.Context) error {
 	if time.Since(j.newestAt) < j.Every {
 		return nil

@@ -16,9 +16,9 @@ import (
 	"seine/pkg/stages"
 )
 
-// sweepBodies deletes large bodies that have been read, the oldest first, as
-// the same budget says. A body stays, whatever its age, until all durable consumers of PAGES
-// are past its message. A body that has had no message for long is marked, or removed, as well.
+// sweepBodies deletes large bodies that have been read, the oldest first, by the same budget. A
+// body stays, whatever its age, until all durable consumers of PAGES are past its message. It also
+// marks or removes bodies that have had no message for long.
 func (j *Janitor) sweepBodies(ctx context.Context) error {
 	s, err := j.bodies(ctx)
 	if err != nil || len(s.chunks) == 0 {
@@ -32,7 +32,7 @@ func (j *Janitor) sweepBodies(ctx context.Context) error {
 		if excess <= 0 && j.now().Sub(b.ModTime) < j.KeepAge {
 			continue
 		}
-		// Delete would leave a marker of it, for ever.
+		// Delete would leave a permanent marker.
 		if err := s.box.Remove(ctx, b.Name, b.NUID); err != nil {
 			return err
 		}
@@ -41,20 +41,19 @@ func (j *Janitor) sweepBodies(ctx context.Context) error {
 	return j.sweepOrphans(ctx, s)
 }
 
-// bodiesSeen is BucketBodies and how far PAGES is read, as a round of the
-// janitor finds them.
+// bodiesSeen describes BucketBodies and how far PAGES is read, in one round of the janitor.
 type bodiesSeen struct {
 	box     *jsclient.ObjectBucket
 	store   jetstream.ObjectStore
 	objects []*jetstream.ObjectInfo // oldest first, by the last change of each
-	chunks  map[string]uint64       // by subject, how many there are of an object or an upload
+	chunks  map[string]uint64       // number of chunks by subject, of an object or an upload
 	bytes   uint64
-	// read is how far all durable consumers have read PAGES, last where it ends.
+	// read is the sequence up to which all durable consumers have read PAGES, last the end of
+	// PAGES.
 	read, last uint64
 }
 
-// bodies looks at the bodies. It says that nothing is read of PAGES before the
-// consumers are there that must read it.
+// bodies lists the bodies. It reports nothing of PAGES as read until the required consumers exist.
 func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 	if s.box, err = j.Bus.ObjectBox(ctx, messages.BucketBodies); err != nil {
 		return s, err
@@ -62,8 +61,7 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 	if s.box.Stream.CachedInfo().State.Msgs == 0 {
 		return s, nil
 	}
-	// The objects before the chunks: the chunks of one that is not complete yet
-	// are of an upload.
+	// List the objects before the chunks: chunks of an incomplete object belong to an upload.
 	if s.store, err = j.Bus.JS.ObjectStore(ctx, messages.BucketBodies); err != nil {
 		return s, fmt.Errorf("open object store %s: %w", messages.BucketBodies, err)
 	}
@@ -88,26 +86,27 @@ func (j *Janitor) bodies(ctx context.Context) (s bodiesSeen, err error) {
 	return s, err
 }
 
-// looseAge is how long a body may be without a page, and an upload without another chunk, before it is removed. It counts while
-// the readers of PAGES are past where that ended at first: a fetcher that has stored a body, and waits for room for its page, has
-// found some by then. The age of a body counts from when the server stored it, and this process looks for a fifteenth of it: else no
-// body would ever go where frontiers are started again and again.
+// looseAge is how long a body may be without a page, and an upload without another chunk, before it
+// is removed. It counts while the readers of PAGES are past the end of PAGES at the first sighting:
+// by then, a fetcher that has stored a body, and waits for room for its page, has found some. The
+// age of a body counts from its storage by the server, of which this process must watch it for a
+// fifteenth. Otherwise no body would ever be removed where frontiers restart often.
 const looseAge = 15 * time.Minute
 
-// orphanBody is what the janitor remembers of a body that no page was read of, or
-// of chunks that are of no object.
+// orphanBody is the janitor's record of a body whose page was not read, or of chunks without an
+// object.
 type orphanBody struct {
 	since  time.Time
-	last   uint64 // where PAGES ended when it was first seen so
+	last   uint64 // end of PAGES when it was first seen like this
 	chunks uint64
 }
 
-// sweepOrphans marks bodies that have no mark: their fetcher died after it had stored the body, and its request was
-// made once more. It removes the chunks of uploads that broke off with their fetcher.
+// sweepOrphans marks bodies without a mark: their fetcher died after it had stored the body, and
+// its request was repeated. It removes the chunks of uploads that ended with their fetcher.
 func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 	was, now := j.loose, make(map[string]orphanBody)
 	j.loose = now
-	// seen reports whether what has this key has been loose for a time, by what this process has seen.
+	// seen reports whether this process has seen the key as an orphan for long enough.
 	seen := func(key string, chunks uint64, enough time.Duration) bool {
 		l, known := was[key]
 		known = known && l.chunks == chunks
@@ -123,8 +122,8 @@ func (j *Janitor) sweepOrphans(ctx context.Context, s bodiesSeen) error {
 	whole := make(map[string]bool, len(s.objects))
 	for _, o := range s.objects {
 		whole[o.NUID] = true
-		// A mark beyond the stream's end is of one that was made again since, unless who
-		// told the end has been cut off and is the leader no more.
+		// A mark beyond the stream's end belongs to a stream that was re-created, unless the node
+		// that reported the end is cut off and no longer the leader.
 		if page, ok := markOf(o); ok && page <= s.last || !seen(o.Name, uint64(o.Chunks), j.looseAge/15) || j.now().Sub(o.ModTime) < j.looseAge {
 			continue
 		}

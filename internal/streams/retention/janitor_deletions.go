@@ -14,7 +14,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// subjectsOf returns the subjects of a crawl in the streams whose messages are of one.
+// subjectsOf returns a crawl's subject in each stream whose messages belong to crawls.
 func subjectsOf(crawl string) map[string]string {
 	ofPartitions := "seine." + messages.AnyKind + "." + crawl + ".*"
 	return map[string]string{
@@ -23,10 +23,10 @@ func subjectsOf(crawl string) map[string]string {
 	}
 }
 
-// bucketMetaStream is where the keys of BucketMeta are.
+// bucketMetaStream is the stream of BucketMeta's keys.
 const bucketMetaStream = "KV_" + messages.BucketMeta
 
-// DeletionNow describes the deletion of a crawl as of now: where the streams end.
+// DeletionNow describes a deletion of a crawl now: where the streams end.
 func DeletionNow(ctx context.Context, b *stages.Bus, crawl string, spec *crawlspec.Spec) (messages.Deletion, error) {
 	d := messages.Deletion{Time: time.Now().UTC(), Timeout: messages.Millis(spec.Largest().Timeout), Streams: make(map[string]messages.StreamEnd)}
 	names := []string{bucketMetaStream}
@@ -44,9 +44,9 @@ func DeletionNow(ctx context.Context, b *stages.Bus, crawl string, spec *crawlsp
 	return d, nil
 }
 
-// Forget purges what the streams have of a crawl that was deleted, as far as everyone
-// has read it who would have to, and reports whether that is all. Records that were
-// made and not written yet stay until they are.
+// Forget purges the messages of a deleted crawl from the streams, as far as all required readers
+// have read them. It reports whether that is all. Records that were made but not written yet stay
+// until they are.
 func (j *Janitor) Forget(ctx context.Context, crawl string, d *messages.Deletion) (done bool, err error) {
 	done = true
 	for name, subject := range subjectsOf(crawl) {
@@ -70,7 +70,7 @@ func (j *Janitor) forgetIn(ctx context.Context, name, subject string, end messag
 	}
 	info := s.CachedInfo()
 	if !info.Created.Equal(end.Created) || info.State.FirstSeq > end.Sequence {
-		return true, nil // what there was is gone
+		return true, nil // all messages of that time are gone
 	}
 	upto, err := j.forgettable(ctx, info, end.Sequence)
 	if err != nil {
@@ -89,11 +89,11 @@ func (j *Janitor) forgetIn(ctx context.Context, name, subject string, end messag
 	return err == nil && m.Seq > end.Sequence, err
 }
 
-// forgettable returns the highest sequence of a stream, at most upto, that no reader
-// needs any more.
+// forgettable returns the highest sequence of a stream, at most upto, that no reader needs any
+// more.
 func (j *Janitor) forgettable(ctx context.Context, info *jetstream.StreamInfo, upto uint64) (uint64, error) {
 	consumers, kept := j.Streams[info.Config.Name]
-	if !kept { // it is for people, who do not acknowledge
+	if !kept { // people read it and do not acknowledge
 		return upto, nil
 	}
 	read, _, n, err := j.minAckFloor(ctx, info.Config.Name, info.State.LastSeq)
@@ -103,12 +103,12 @@ func (j *Janitor) forgettable(ctx context.Context, info *jetstream.StreamInfo, u
 	return j.saved(ctx, info, min(upto, read))
 }
 
-// ForgetKeys purges what the buckets have of a crawl that was deleted. All partitions
-// must have heard of it: what they still wrote of the crawl would stay.
+// ForgetKeys purges the keys of a deleted crawl from the buckets. All partitions must have learnt
+// of the deletion: keys of the crawl that they write later would stay.
 func ForgetKeys(ctx context.Context, b *stages.Bus, crawl string, d *messages.Deletion) error {
 	type keys struct {
 		bucket, key string
-		before      uint64 // revision; 0 is all
+		before      uint64 // revision; 0 means all
 	}
 	meta := d.Streams[bucketMetaStream].Sequence + 1
 	all := []keys{
@@ -129,7 +129,7 @@ func ForgetKeys(ctx context.Context, b *stages.Bus, crawl string, d *messages.De
 		if p.before > 0 {
 			which = append(which, jetstream.WithPurgeSequence(p.before))
 		}
-		if err := s.Purge(ctx, which...); err != nil { // Delete would leave a mark of each key, for ever
+		if err := s.Purge(ctx, which...); err != nil { // Delete would leave a permanent marker of each key
 			return fmt.Errorf("purge bucket %s: %w", p.bucket, err)
 		}
 	}

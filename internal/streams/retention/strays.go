@@ -13,20 +13,23 @@ import (
 	"seine/pkg/stages"
 )
 
-// A client may publish to a subject of a stream that no consumer reads, such as that of a partition that does not exist: the
-// server acknowledges it. The janitor moves such messages to DEAD, and looks for them before it purges.
+// A client may publish to a subject of a stream that no consumer reads, such as that of a partition
+// that does not exist: the server acknowledges it. The janitor moves such messages to DEAD, and
+// checks for them before it purges.
 
 // StrayStreams are the streams with subjects that no stage reads.
 var StrayStreams = []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamRecords}
 
 const (
-	// straysEvery is how often the janitor looks for strays.
+	// straysEvery is how often the janitor checks for strays.
 	straysEvery = 30 * time.Second
-	// maxStrayReads bounds the messages that are read for one subject at a time: one with a wildcard matches those of others.
+	// maxStrayReads limits the messages that are read for one subject at a time: one with a
+	// wildcard matches messages of other subjects.
 	maxStrayReads = 10_000
 )
 
-// Strays returns how many messages a stream has of each subject that no consumer of Seine reads.
+// Strays returns the subjects of a stream that no consumer of Seine reads, with their numbers of
+// messages.
 func Strays(ctx context.Context, b *stages.Bus, stream string) (map[string]uint64, error) {
 	state, err := stages.Subjects(ctx, b, stream, ">")
 	all := maps.Clone(state.Subjects)
