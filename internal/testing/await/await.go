@@ -1,5 +1,5 @@
-// Package await waits in tests for what happens in other goroutines and processes: until
-// something holds, for as long as it must hold, for the end of what runs in the background.
+// Package await provides waiting helpers for tests: for a condition to become true or to stay true,
+// and for the end of a background job.
 package await
 
 import (
@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Patience bounds every wait of these tests; a passing test needs far less.
+// Patience is the deadline of every wait in these tests; a passing test needs far less.
 const Patience = 2 * time.Minute
 
-// Eventually waits until ok.
+// Eventually polls ok until it returns true. It fails the test after Patience.
 func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(Patience); !ok(); time.Sleep(5 * time.Millisecond) {
@@ -25,8 +25,8 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
-// Always checks that ok holds for d, where what must not happen has no event
-// that says so.
+// Always checks that ok holds for d. It is for events that must not happen and that nothing
+// reports.
 func Always(t testing.TB, d time.Duration, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(d); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -42,33 +42,33 @@ type Log struct {
 	buf bytes.Buffer
 }
 
-// Write adds to it.
+// Write appends to the log.
 func (l *Log) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.Write(b)
 }
 
-// Has reports whether a text is in it.
+// Has reports whether the log contains a text.
 func (l *Log) Has(s string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return strings.Contains(l.buf.String(), s)
 }
 
-// String returns all of it.
+// String returns the complete log.
 func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
 
-// Logger writes to it, at every level.
+// Logger returns a logger that writes to the log at every level.
 func (l *Log) Logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// Job is something that runs until it is stopped.
+// Job is a background function that runs until it is stopped.
 type Job struct {
 	t      *testing.T
 	cancel context.CancelFunc
@@ -76,7 +76,7 @@ type Job struct {
 	err    error
 }
 
-// Start runs f in the background; the test ends it.
+// Start runs f in the background. The job is stopped at the end of the test.
 func Start(t *testing.T, f func(context.Context) error) *Job {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -89,7 +89,7 @@ func Start(t *testing.T, f func(context.Context) error) *Job {
 	return j
 }
 
-// Wait returns what the job returned.
+// Wait waits for the job and returns its error.
 func (j *Job) Wait() error {
 	j.t.Helper()
 	select {
@@ -101,8 +101,8 @@ func (j *Job) Wait() error {
 	}
 }
 
-// End stops the job, and returns what it returned.
+// End stops the job and returns its error.
 func (j *Job) End() error { j.Stop(); return j.Wait() }
 
-// Stop tells the job to end, and does not wait for that.
+// Stop cancels the job without waiting for its end.
 func (j *Job) Stop() { j.cancel() }

@@ -1,5 +1,5 @@
-// Package axe has pages checked by axe-core, for tests: whether everybody can use them, by keyboard, with a screen
-// reader, with weak eyes. scripts/axe installs it.
+// Package axe checks the accessibility of pages with axe-core, for tests: use by keyboard, with a
+// screen reader and with weak eyesight. scripts/axe installs it.
 package axe
 
 import (
@@ -17,7 +17,7 @@ import (
 	"seine/internal/testing/browser"
 )
 
-// finding is what axe-core found wrong.
+// finding is a violation that axe-core reported.
 type finding struct {
 	ID     string `json:"id"`
 	Impact string `json:"impact"`
@@ -28,14 +28,15 @@ type finding struct {
 	} `json:"nodes"`
 }
 
-// Check fails the test for each serious or critical finding on the page that a tab shows. Without axe-core it fails
-// in CI, and tells elsewhere that nothing was checked.
+// Check fails the test for each serious or critical finding on the page of a tab. Without axe-core
+// it fails in CI and skips the test elsewhere.
 func Check(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	check(t, tab, "")
 }
 
-// CheckContrast is Check for colours alone, of a page that Check has seen in others.
+// CheckContrast is Check for colours only. It is for a page that Check has already checked in other
+// colours.
 func CheckContrast(t *testing.T, tab *browser.Tab) {
 	t.Helper()
 	check(t, tab, `, runOnly: ["color-contrast"]`)
@@ -62,7 +63,7 @@ func check(t *testing.T, tab *browser.Tab, options string) {
 	}
 }
 
-// script is that of axe-core.
+// script returns the source of axe-core.
 func script(t *testing.T) string {
 	t.Helper()
 	source, err := readScript()

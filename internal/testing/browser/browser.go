@@ -1,4 +1,4 @@
-// Package browser shows pages in a real Chromium, for tests. scripts/chromium installs it.
+// Package browser opens pages in a real Chromium, for tests. scripts/chromium installs it.
 package browser
 
 import (
@@ -17,19 +17,19 @@ import (
 	"seine/internal/testing/await"
 )
 
-// Browser is a Chromium that ends with the test.
+// Browser is a Chromium process that ends with the test.
 type Browser struct {
 	t   *testing.T
 	ctx context.Context // of chromedp, whose contexts are its tabs
 }
 
-// Start starts one. Without Chromium it fails in CI, and skips the test elsewhere.
+// Start starts a browser. Without Chromium it fails in CI and skips the test elsewhere.
 func Start(t *testing.T) *Browser {
 	t.Helper()
 	return &Browser{t, Launch(t)}
 }
 
-// Launch is Start for who opens tabs himself, in the context of chromedp.
+// Launch is Start for callers that open tabs themselves in the chromedp context.
 func Launch(t *testing.T) context.Context {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(Path(t)), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
@@ -47,8 +47,8 @@ func Launch(t *testing.T) context.Context {
 	return ctx
 }
 
-// Tab is a tab. Whatever its pages complain about fails the test at its end: a script that breaks, or something that
-// their Content-Security-Policy refuses.
+// Tab is a browser tab. At its end, any script error or Content-Security-Policy violation of its
+// pages fails the test.
 type Tab struct {
 	*Browser
 
@@ -57,7 +57,7 @@ type Tab struct {
 	allowed    []string
 }
 
-// Open opens a tab, whose page is told that it is the one in front, however many there are.
+// Open opens a tab. Its page has focus, however many tabs are open.
 func (b *Browser) Open() *Tab {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
@@ -77,7 +77,8 @@ func (b *Browser) Open() *Tab {
 	return tab
 }
 
-// Allow has complaints with a text in them passed over, such as that of a connection which the test cuts.
+// Allow ignores browser errors that contain a text, such as those of a connection that the test
+// cuts.
 func (tab *Tab) Allow(text string) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
@@ -107,7 +108,7 @@ func (tab *Tab) heard(event any) {
 	tab.complaints = append(tab.complaints, text)
 }
 
-// Run does something in the tab.
+// Run runs chromedp actions in the tab.
 func (tab *Tab) Run(actions ...chromedp.Action) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, await.Patience)
@@ -117,13 +118,13 @@ func (tab *Tab) Run(actions ...chromedp.Action) {
 	}
 }
 
-// Go shows a page.
+// Go navigates to a page.
 func (tab *Tab) Go(url string) {
 	tab.t.Helper()
 	tab.Run(chromedp.Navigate(url))
 }
 
-// Path is that of the page, with its query.
+// Path returns the path and query of the page.
 func (tab *Tab) Path() string {
 	var at string
 	if chromedp.Run(tab.ctx, chromedp.Location(&at)) != nil {
@@ -136,14 +137,14 @@ func (tab *Tab) Path() string {
 	return u.RequestURI()
 }
 
-// Text is what the page says, as a reader sees it.
+// Text returns the visible text of the page.
 func (tab *Tab) Text() (text string) {
 	tab.t.Helper()
-	tab.Eval(`document.body?.innerText ?? ""`, &text) // none yet while it loads
+	tab.Eval(`document.body?.innerText ?? ""`, &text) // the body is missing while the page loads
 	return text
 }
 
-// Shows waits until the page says a text.
+// Shows waits until the page contains a text.
 func (tab *Tab) Shows(text string) {
 	tab.t.Helper()
 	var last string
@@ -158,7 +159,7 @@ func (tab *Tab) Shows(text string) {
 	})
 }
 
-// Holds waits until an expression of JavaScript is true in the page.
+// Holds waits until a JavaScript expression is true in the page.
 func (tab *Tab) Holds(expression string) {
 	tab.t.Helper()
 	await.Eventually(tab.t, expression, func() (is bool) {
@@ -167,8 +168,9 @@ func (tab *Tab) Holds(expression string) {
 	})
 }
 
-// Eval evaluates an expression in the page. One whose value is wanted is evaluated in the next page, if this one is
-// left meanwhile; of another it is the work to leave it, as a click does.
+// Eval evaluates an expression in the page. If the page is left meanwhile, an expression with a
+// result (to is not nil) is evaluated again in the next page. One without a result may leave the
+// page itself, as a click does.
 func (tab *Tab) Eval(expression string, to any) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, await.Patience)
@@ -185,32 +187,32 @@ func (tab *Tab) Eval(expression string, to any) {
 	}
 }
 
-// EvalAsync is Eval for a promise.
+// EvalAsync is Eval for promises.
 func (tab *Tab) EvalAsync(expression string, to any) {
 	tab.t.Helper()
 	tab.Run(chromedp.Evaluate(expression, to, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 }
 
-// Size gives the tab a size, in CSS pixels.
+// Size sets the size of the tab in CSS pixels.
 func (tab *Tab) Size(width, height int64) {
 	tab.t.Helper()
 	tab.Run(chromedp.EmulateViewport(width, height))
 }
 
-// Dark has the system of the reader prefer dark colours, or light ones.
+// Dark sets the colour scheme that the system prefers: dark or light.
 func (tab *Tab) Dark(dark bool) {
 	tab.t.Helper()
 	value := map[bool]string{true: "dark", false: "light"}[dark]
 	tab.Run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: value}}))
 }
 
-// WithoutScripts has pages from now on run no script.
+// WithoutScripts disables scripts in pages from now on.
 func (tab *Tab) WithoutScripts() {
 	tab.t.Helper()
 	tab.Run(emulation.SetScriptExecutionDisabled(true))
 }
 
-// Screenshot is the page as a PNG: as far as the window shows it, or all of it.
+// Screenshot returns a PNG of the visible part of the page, or of the whole page.
 func (tab *Tab) Screenshot(whole bool) (png []byte) {
 	tab.t.Helper()
 	tab.Run(chromedp.ActionFunc(func(ctx context.Context) (err error) {

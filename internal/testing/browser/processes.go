@@ -11,7 +11,8 @@ import (
 	"seine/internal/render/chromium"
 )
 
-// Path returns the executable of a Chromium. Without one the test fails in CI, and is skipped elsewhere.
+// Path returns the executable of Chromium. Without it the test fails in CI and is skipped
+// elsewhere.
 func Path(t testing.TB) string {
 	t.Helper()
 	path, err := chromium.Find("")
@@ -24,8 +25,8 @@ func Path(t testing.TB) string {
 	return path
 }
 
-// Folder returns a folder for the profiles of browsers, which ends with the test. Root's browser is another user's, so all may
-// use it.
+// Folder returns a folder for browser profiles that is removed at the end of the test. It is
+// writable by everyone, because root runs the browser as another user.
 func Folder(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "seine-browsers-")
@@ -39,11 +40,11 @@ func Folder(t testing.TB) string {
 	return dir
 }
 
-// Processes are those of the browsers that have their profiles in a folder; not those that are told of the folder alone. Where
-// there is no /proc, there are none.
+// Processes returns the ids of browser processes whose profiles are below a folder. Processes that
+// name the folder in another argument do not count. Without /proc it returns none.
 func Processes(folder string) (ids []int) { return WithArgument("--user-data-dir=" + folder) }
 
-// WithArgument returns the processes one of whose arguments begins so.
+// WithArgument returns the ids of processes that have an argument with a prefix.
 func WithArgument(prefix string) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, name := range all {

@@ -1,4 +1,4 @@
-// Package duckdb runs queries in DuckDB, which scripts/readers installs, for tests.
+// Package duckdb runs queries in DuckDB, for tests. scripts/readers installs it.
 package duckdb
 
 import (
@@ -19,8 +19,8 @@ const found = await db.runAndReadAll("SELECT to_json(r)::VARCHAR FROM (" + readF
 for (const [row] of found.getRows()) console.log(row);
 `
 
-// Query returns the rows of a query, each an object of JSON. Relative names of files in it are below dir. Without
-// DuckDB it fails in CI, and skips the test elsewhere.
+// Query returns the rows of a query, each as a JSON object. Relative file names in the query are
+// resolved against dir. Without DuckDB it fails in CI and skips the test elsewhere.
 func Query(t testing.TB, dir, query string) []string {
 	t.Helper()
 	cmd := exec.Command("node", "--input-type=module", "-e", program, dir) //nolint:gosec // a folder of a test

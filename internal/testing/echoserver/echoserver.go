@@ -1,4 +1,4 @@
-// Package echoserver is a site for tests that remembers what it was asked.
+// Package echoserver is a site for tests that records the requests it gets.
 package echoserver
 
 import (
@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// Server answers everything with a short text, unless its handler is wrapped.
+// Server answers every request with a short text, unless its handler is wrapped.
 type Server struct {
 	*httptest.Server
 	mu   sync.Mutex
 	seen []Request
 }
 
-// Request is a request that came.
+// Request is a recorded request.
 type Request struct {
 	*http.Request
 	Text string // its body
@@ -40,14 +40,14 @@ func New(t *testing.T) *Server {
 	return e
 }
 
-// Seen returns what came so far.
+// Seen returns the requests so far.
 func (s *Server) Seen() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.seen)
 }
 
-// Last returns the last request that came.
+// Last returns the last request.
 func (s *Server) Last(t *testing.T) Request {
 	t.Helper()
 	seen := s.Seen()

@@ -1,7 +1,6 @@
-// Package faultproxy is a network between two processes that can be broken: a TCP proxy
-// in front of a server, through which a test or a rig has others reach it, and
-// which cuts, resets, holds back or delays what passes. For all to be at its mercy,
-// nobody may know another way to the server.
+// Package faultproxy simulates a faulty network between two processes. It is a TCP proxy in front
+// of a server that can cut, reset, hold back or delay traffic. Clients must not know another
+// address of the server.
 package faultproxy
 
 import (
@@ -15,26 +14,25 @@ import (
 // dialTime bounds how long a server may take to accept a connection.
 const dialTime = 5 * time.Second
 
-// Proxy passes connections on to a server. It is safe for concurrent use.
+// Proxy forwards connections to a server. It is safe for concurrent use.
 type Proxy struct {
 	listener net.Listener
-	ctx      context.Context // done when the link is closed
+	ctx      context.Context // done when the proxy is closed
 	close    context.CancelFunc
 	running  sync.WaitGroup
 
 	mu       sync.Mutex
-	target   string // address of the server, "" while there is none
+	target   string // address of the server, "" for none
 	refuses  bool
-	there    gate // what passes in both directions
-	back     gate // what the server says, besides
+	there    gate // traffic in both directions
+	back     gate // traffic from the server, in addition
 	delay    time.Duration
 	conns    map[net.Conn]struct{}
 	accepted int
 }
 
-// New opens a link to the server at an address, on a free port of the loopback
-// interface. With "" for an address it refuses connections until it points
-// somewhere.
+// New starts a proxy to the server at an address, on a free port of the loopback interface. With an
+// empty address it closes connections until SetTarget sets one.
 func New(target string) (*Proxy, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,17 +46,17 @@ func New(target string) (*Proxy, error) {
 	return k, nil
 }
 
-// Addr is where the server is to be reached.
+// Addr returns the address of the proxy.
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
 
-// Accepted is how many connections have been let through to the server.
+// Accepted returns the number of connections that were forwarded to the server.
 func (p *Proxy) Accepted() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.accepted
 }
 
-// Close ends the link and all its connections.
+// Close closes the proxy and all its connections.
 func (p *Proxy) Close() {
 	p.close()
 	_ = p.listener.Close()
@@ -66,7 +64,7 @@ func (p *Proxy) Close() {
 	p.running.Wait()
 }
 
-// SetTarget sets where connections lead from now on; "" ends them as they come.
+// SetTarget sets the target of new connections; with "" they are closed at once.
 func (p *Proxy) SetTarget(target string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,7 +79,7 @@ func (p *Proxy) Cut() {
 	p.Reset()
 }
 
-// Reset breaks off what is open, once. What is held back is lost.
+// Reset resets all open connections once. Data that is held back is lost.
 func (p *Proxy) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,24 +88,23 @@ func (p *Proxy) Reset() {
 	}
 }
 
-// Blackhole lets nothing pass, either way, and says so to nobody: not even that a
-// peer is gone. Until Restore.
+// Blackhole silently stops all traffic in both directions, including the end of connections, until
+// Restore.
 func (p *Proxy) Blackhole() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.there.shut()
 }
 
-// DropResponses lets nothing pass that the server says: connections are half open, until
-// Heal.
+// DropResponses stops traffic from the server, so that connections are half open, until Restore.
 func (p *Proxy) DropResponses() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.back.shut()
 }
 
-// Restore ends Cut, Blackhole and DropResponses. What was held back arrives now, as TCP would
-// send it again, where its connection still is.
+// Restore ends Cut, Blackhole and DropResponses. Data that was held back arrives now, as after a
+// TCP retransmission, if its connection is still open.
 func (p *Proxy) Restore() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,8 +113,7 @@ func (p *Proxy) Restore() {
 	p.back.open()
 }
 
-// Delay makes everything take so much longer on its way, in each direction; 0 ends
-// that.
+// Delay adds a latency in each direction; 0 ends it.
 func (p *Proxy) Delay(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +130,7 @@ func (p *Proxy) accept() {
 	}
 }
 
-// serve passes on one connection until either side ends it.
+// serve forwards one connection until either side ends it.
 func (p *Proxy) serve(near net.Conn) {
 	defer p.drop(near)
 	if !p.keep(near) || !p.pass(false) {
@@ -159,7 +155,7 @@ func (p *Proxy) serve(near net.Conn) {
 	both.Wait()
 }
 
-// leads says where one more connection leads.
+// leads counts a connection and returns its target.
 func (p *Proxy) leads() (target string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +163,8 @@ func (p *Proxy) leads() (target string) {
 	return p.target
 }
 
-// keep takes note of a connection, unless none may be.
+// keep registers a connection, or resets it and returns false if the proxy refuses connections or
+// is closed.
 func (p *Proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -194,8 +191,7 @@ func breakOff(c net.Conn) {
 	_ = c.Close()
 }
 
-// pass waits until what goes there, or comes back, is let through, and reports
-// whether the link is still there.
+// pass waits until the gate of a direction is open. It reports whether the proxy is still open.
 func (p *Proxy) pass(back bool) bool {
 	for {
 		wait := p.shut(back)
@@ -210,7 +206,7 @@ func (p *Proxy) pass(back bool) bool {
 	}
 }
 
-// shut returns what is closed when a gate in the way opens, nil if none is shut.
+// shut returns a channel that is closed when a shut gate opens, or nil if no gate is shut.
 func (p *Proxy) shut(back bool) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -220,20 +216,19 @@ func (p *Proxy) shut(back bool) <-chan struct{} {
 	return p.back.opens
 }
 
-// chunk is what was read at once, and when it is to arrive.
+// chunk is the data of one read and its time of arrival.
 type chunk struct {
 	data []byte
 	due  time.Time
 }
 
-// On their way are at most so many chunks, and so many bytes in each.
+// Limits of data in transit: the number of chunks and the bytes in each.
 const (
 	chunksAhead = 256
 	chunkBytes  = 32 << 10
 )
 
-// copy passes on what comes from one side, late by the link's delay, and then its
-// end.
+// copy forwards the data and the end of one direction, late by the proxy's delay.
 func (p *Proxy) copy(to, from net.Conn, back bool) {
 	way := make(chan chunk, chunksAhead)
 	p.running.Go(func() { p.read(from, way) })
@@ -254,7 +249,7 @@ func (p *Proxy) copy(to, from net.Conn, back bool) {
 		}
 	}
 	p.pass(back)
-	_ = to.Close() // a server that is gone ends both ways, and neither needs half of one
+	_ = to.Close() // if the server is gone, both directions end; neither end needs a half-closed connection
 }
 
 func (p *Proxy) read(from net.Conn, way chan<- chunk) {
@@ -277,7 +272,7 @@ func (p *Proxy) late() time.Duration {
 	return p.delay
 }
 
-// gate is open, or others wait for it to be.
+// gate is open or shut; others wait until it opens.
 type gate struct{ opens chan struct{} } // nil while it is open
 
 func (g *gate) shut() {

@@ -12,13 +12,14 @@ import (
 	"seine/internal/base/filelock"
 )
 
-// Ports below those that the system gives to connections, and to a listener that asks for any.
+// The range is below the ephemeral ports that the system assigns to connections and to listeners on
+// port 0.
 const lowest, highest = 12_000, 32_000
 
-// tries is how many ports Get looks at.
+// tries is the number of ports that Get tries.
 const tries = 1000
 
-// Addr returns an address of 127.0.0.1 with a port of Get.
+// Addr returns an address of 127.0.0.1 with a port from Get.
 func Addr(t testing.TB) string {
 	t.Helper()
 	return loopback(Get(t))
@@ -26,8 +27,9 @@ func Addr(t testing.TB) string {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// Get returns a port of 127.0.0.1 that nothing else takes before the test ends: it is one that the system gives to
-// nobody, and a lock keeps the other tests of the machine off, those of other processes too.
+// Get returns a port of 127.0.0.1 that stays free for the caller until the end of the test. The
+// system does not assign ports of this range, and a lock file keeps off other tests of the machine,
+// including those of other processes.
 func Get(t testing.TB) int {
 	t.Helper()
 	dir := filepath.Join(os.TempDir(), "seine-test-ports")
@@ -35,7 +37,7 @@ func Get(t testing.TB) int {
 		t.Fatal(err)
 	}
 	for i := range tries {
-		port := lowest + (os.Getpid()*10+i)%(highest-lowest) // processes begin at different ones
+		port := lowest + (os.Getpid()*10+i)%(highest-lowest) // processes begin at different ports
 		lock, err := filelock.Take(filepath.Join(dir, strconv.Itoa(port)))
 		if errors.Is(err, filelock.ErrTaken) {
 			continue

@@ -1,6 +1,7 @@
-// Package generated keeps the parts of the documentation up to date that follow from the code. Such a part is between
-// "<!-- begin generated: NAME -->" and "<!-- end generated -->". A test of the package that knows the facts calls Check;
-// make docs runs these tests with -update-docs, which writes the parts.
+// Package generated keeps the parts of the documentation that follow from the code up to date. Such
+// a part is between "<!-- begin generated: NAME -->" and "<!-- end generated -->". A test of the
+// package that has the facts calls Check; `make docs` runs these tests with -update-docs, which
+// writes the parts.
 package generated
 
 import (
@@ -12,7 +13,7 @@ import (
 
 var update = flag.Bool("update-docs", false, "write the generated parts of the documentation")
 
-// Check compares a part of a page with the text that it should have, and writes it with -update-docs.
+// Check compares a part of a page with the wanted text. With -update-docs it writes the text.
 func Check(t *testing.T, page, name, want string) {
 	t.Helper()
 	text, err := os.ReadFile(page)

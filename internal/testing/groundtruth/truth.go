@@ -1,7 +1,7 @@
-// Package groundtruth compares the main content that was found in a page with what a
-// person marked as such. It reads a folder of pairs: NAME.html, a page, and
-// NAME.truth, the text to be kept, followed, after a line "== either ==", by text
-// that may be kept or not, such as a byline or the caption of a photograph.
+// Package groundtruth compares the main content extracted from a page with content that a person
+// marked. It reads a folder of pairs: NAME.html, a page, and NAME.truth, the text to keep. A line
+// "== either ==" may follow in the latter, and after it optional text, such as a byline or the
+// caption of a photograph.
 //
 // It is for tests and benchmarks.
 package groundtruth
@@ -14,7 +14,7 @@ import (
 	"unicode"
 )
 
-// Page is a page with its truth.
+// Page is a page with its marked content.
 type Page struct {
 	Name   string
 	HTML   string
@@ -24,7 +24,7 @@ type Page struct {
 
 const either = "== either =="
 
-// Load reads the pages of a folder in the order of their names.
+// Load reads the pages of a folder in order of their names.
 func Load(dir string) ([]Page, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.html"))
 	if err != nil || len(files) == 0 {
@@ -49,13 +49,13 @@ func Load(dir string) ([]Page, error) {
 	return pages, nil
 }
 
-// Score is how many words were found that should have been, and how many not.
+// Score counts words: extracted correctly, extracted wrongly, and missed.
 type Score struct{ Right, Wrong, Missed int }
 
-// Precision is the share of what was found that is right; 1 if nothing was.
+// Precision is the share of extracted words that are right; 1 if nothing was extracted.
 func (s Score) Precision() float64 { return share(s.Right, s.Wrong) }
 
-// Recall is the share of what is to be found that was; 1 if there is nothing.
+// Recall is the share of wanted words that were extracted; 1 if there are none.
 func (s Score) Recall() float64 { return share(s.Right, s.Missed) }
 
 // F1 is the harmonic mean of precision and recall.
@@ -74,8 +74,7 @@ func share(right, not int) float64 {
 	return float64(right) / float64(right+not)
 }
 
-// Score compares a text with the truth as bags of words. Words that may be kept
-// or not count neither way.
+// Score compares a text with the marked content as bags of words. Optional words do not count.
 func (p Page) Score(text string) Score {
 	var s Score
 	want, open := count(p.Keep), count(p.Either)
@@ -91,12 +90,12 @@ func (p Page) Score(text string) Score {
 	return s
 }
 
-// Add adds up scores.
+// Add returns the sum of two scores.
 func (s Score) Add(o Score) Score {
 	return Score{s.Right + o.Right, s.Wrong + o.Wrong, s.Missed + o.Missed}
 }
 
-// Differences lists the words that are too many or missing, for people.
+// Differences lists the surplus and the missing words, for people.
 func (p Page) Differences(text string) (wrong, missed []string) {
 	want, open := count(p.Keep), count(p.Either)
 	got := count(text)
@@ -124,8 +123,8 @@ func count(text string) map[string]int {
 	return m
 }
 
-// words cuts a text into runs of letters and digits, in lower case. Of a script
-// without spaces each character is a word.
+// words cuts a text into runs of letters and digits, in lower case. In scripts without spaces each
+// character is a word.
 func words(text string) []string {
 	var list []string
 	var word []rune

@@ -7,11 +7,10 @@ import (
 	"seine/internal/page/htmlpage"
 )
 
-// Counts tells how much was compared.
+// Counts says how much was compared.
 type Counts struct{ Pages, Links, TextBytes int }
 
-// Compare reads a page both ways and returns how they differ, in words. It adds
-// to counts what it compared.
+// Compare reads a page with both parsers and describes their differences. It adds to counts.
 func Compare(body []byte, pageURL, contentType string, counts *Counts) ([]string, error) {
 	fast, err := htmlpage.Scan(body, pageURL, contentType, htmlpage.Options{MaxText: 1 << 30, MaxLinks: 1 << 24})
 	if err != nil {
@@ -55,7 +54,7 @@ func describe(links []htmlpage.Link, i int) string {
 
 func fold(s string) string { return strings.Join(strings.FieldsFunc(s, isSpace), " ") }
 
-// compareText names the place where two texts part.
+// compareText describes the place where two texts differ first.
 func compareText(fast, slow string) string {
 	if fast == slow {
 		return ""

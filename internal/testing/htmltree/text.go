@@ -6,18 +6,18 @@ import (
 	"golang.org/x/net/html"
 )
 
-// hidden are the elements whose text is not that of the page (package htmlpage).
-// What the parser takes for text of a raw element is in none of the others.
+// hidden are elements whose text is not part of the page's text (package htmlpage). The content of
+// a raw text element has none of the other elements in it.
 const hidden = " script style template noscript noframes svg iframe noembed textarea title "
 
-// apart are the elements that set words apart: blocks, cells and line breaks.
+// apart are the elements that separate words: blocks, cells and line breaks.
 const apart = " p div br li tr h1 h2 h3 h4 h5 h6 ul ol dl dt dd table thead tbody tfoot caption pre hr " +
 	"section article header footer nav main aside address blockquote center details dialog dir fieldset " +
 	"figcaption figure form hgroup legend listing menu search summary optgroup option body head " +
 	"td th button select input xmp plaintext "
 
-// Text returns the visible text under a node, its words set apart by one space.
-// It does not recurse, for a page may be nested deeply.
+// Text returns the visible text below a node, with single spaces between words. It does not
+// recurse, because pages may be nested deeply.
 func Text(root *html.Node) string {
 	var b strings.Builder
 	for n := root; n != nil; {
@@ -47,7 +47,8 @@ func Text(root *html.Node) string {
 	return strings.Join(strings.FieldsFunc(b.String(), isSpace), " ")
 }
 
-// isReading reports whether a node is a reading of ruby text that has words, and no parentheses of its own.
+// isReading reports whether a node is a non-empty ruby reading (rt) without parentheses (rp) of its
+// own.
 func isReading(n *html.Node) bool {
 	if !is(n, " rt ") {
 		return false

@@ -1,10 +1,10 @@
-// Package htmltree reads the links and the text of an HTML page from its whole DOM,
-// by the definitions of package htmlpage: the slow way that the fast one is
-// compared with. The tree is that of golang.org/x/net/html, a parser by the
-// standard's tree construction, and the links are found with goquery.
+// Package htmltree reads the links and the text of an HTML page from its complete DOM, by the
+// definitions of package htmlpage. It is the slow reference for the fast implementation. The tree
+// comes from golang.org/x/net/html, which implements the tree construction of the standard; goquery
+// finds the links.
 //
-// It is for tests and measurements. It shares with htmlpage only the decoding of
-// the page and the resolution of URLs.
+// It is for tests and measurements. It shares with htmlpage only the decoding of the page and the
+// resolution of URLs.
 package htmltree
 
 import (
@@ -20,13 +20,13 @@ import (
 	"seine/internal/page/htmlpage"
 )
 
-// Page is what was found.
+// Page is the content that was found.
 type Page struct {
-	Links []htmlpage.Link // URL, Kind and NoFollow
-	Text  string          // words set apart by one space, over blocks, too
+	Links []htmlpage.Link // with URL, Kind and NoFollow
+	Text  string          // with single spaces between words, across blocks too
 }
 
-// Read reads a page as [htmlpage.Scan] does with its defaults. Scripting is off.
+// Read reads a page as [htmlpage.Scan] does by default, with scripting off.
 func Read(body []byte, pageURL, contentType string) (*Page, error) {
 	text, encoding := charset.Decode(body, contentType)
 	root, err := html.ParseWithOptions(bytes.NewReader(text), html.ParseOptionEnableScripting(false))
@@ -53,7 +53,7 @@ type links struct {
 	refreshed  bool
 }
 
-// inDocument leaves out what is in a template, and so not in the document.
+// inDocument leaves out elements in a template, which are not in the document.
 func inDocument(s *goquery.Selection) *goquery.Selection {
 	return s.FilterFunction(func(_ int, e *goquery.Selection) bool {
 		return e.ParentsFiltered("template").Length() == 0
@@ -74,7 +74,7 @@ func (l *links) setBase(doc *goquery.Document) {
 	}
 }
 
-// sources are the elements that may be links, and the attribute with the URL.
+// sources selects the elements that may be links, with their URL attributes.
 const sources = "a[href], area[href], frame[src], iframe[src], link[href], meta[http-equiv][content]"
 
 func (l *links) collect(doc *goquery.Document) {
@@ -114,7 +114,7 @@ func kindOfLink(e *goquery.Selection, rel string) (htmlpage.Kind, bool) {
 	return 0, false
 }
 
-// addRefresh takes a refresh of the usual form, "seconds; url=…".
+// addRefresh adds the target of a refresh of the usual form, "seconds; url=…".
 func (l *links) addRefresh(e *goquery.Selection) {
 	if l.refreshed || !strings.EqualFold(e.AttrOr("http-equiv", ""), "refresh") {
 		return

@@ -1,4 +1,4 @@
-// Package nameserver is a DNS server for tests, whose answers change.
+// Package nameserver is a DNS server for tests with answers that can change.
 package nameserver
 
 import (
@@ -14,11 +14,11 @@ import (
 type Server struct {
 	Address string // with its port
 	mu      sync.Mutex
-	answers map[string][]string // by name, with its last dot
+	answers map[string][]string // by name, with the trailing dot
 	asked   int
 }
 
-// New starts a name server that knows no name yet.
+// New starts a name server that knows no names yet.
 func New(t *testing.T) *Server {
 	t.Helper()
 	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
@@ -44,7 +44,7 @@ func (s *Server) serve(c net.PacketConn) {
 			continue
 		}
 		if reply, err := s.answer(&m); err == nil {
-			_, _ = c.WriteTo(reply, from) // who asked may be gone
+			_, _ = c.WriteTo(reply, from) // the client may be gone
 		}
 	}
 }
@@ -70,14 +70,14 @@ func (s *Server) answer(m *dnsmessage.Message) ([]byte, error) {
 	return m.Pack()
 }
 
-// Say has a name lead to these addresses from now on; to none, it exists and has none.
+// Say sets the addresses of a name. Without addresses the name exists but resolves to nothing.
 func (s *Server) Say(name string, addresses ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers[name+"."] = addresses
 }
 
-// Asked returns how many questions came.
+// Asked returns the number of queries so far.
 func (s *Server) Asked() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

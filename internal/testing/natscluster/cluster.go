@@ -13,31 +13,30 @@ import (
 	"seine/internal/testing/faultproxy"
 )
 
-// Options of a cluster.
+// Options configure a cluster.
 type Options struct {
-	// Server is the nats-server program; what Server finds if it is empty.
+	// Server is the nats-server program; the result of the function Server if empty.
 	Server string
-	// Ping is how often the nodes ask their clients and each other whether they
-	// are there; two unanswered end a connection. 1 s if it is 0: a cut is to be
-	// noticed soon.
+	// Ping is the interval at which nodes ping their clients and each other; two unanswered pings
+	// end a connection. It is 1 s if 0, so that a cut is noticed soon.
 	Ping time.Duration
-	// MaxStore is how much each node may store in bytes, 64 GiB if it is 0.
+	// MaxStore limits the storage of each node in bytes; 64 GiB if 0.
 	MaxStore int64
-	// Config is more of the configuration of each node: users, TLS for clients.
+	// Config is added to the configuration of each node: users, TLS for clients.
 	Config string
 }
 
 // Cluster is a set of nodes that know each other.
 type Cluster struct{ nodes []*Node }
 
-// Server returns a nats-server program: that in the PATH, or the one that the
-// module at hand has as a tool.
+// Server returns the path of a nats-server program: from the PATH, or the tool of the current
+// module.
 func Server(ctx context.Context) (string, error) {
 	if path, err := exec.LookPath("nats-server"); err == nil {
 		return path, nil
 	}
 	tool := exec.CommandContext(ctx, "go", "tool", "-n", "nats-server")
-	tool.Env = append(os.Environ(), "CGO_ENABLED=0") // as all commands: a test with the race detector has cgo, and need not build it again
+	tool.Env = append(os.Environ(), "CGO_ENABLED=0") // like all commands; a race-detector test has cgo enabled and would build it again
 	out, err := tool.Output()
 	if err != nil {
 		return "", fmt.Errorf("no nats-server in the PATH, and none by `go tool nats-server`: %w", err)
@@ -45,8 +44,8 @@ func Server(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Start starts n nodes that keep their data in dir. They may not have found each
-// other yet: see WaitReady.
+// Start starts n nodes that keep their data below dir. The nodes may not have found each other when
+// it returns: see WaitReady.
 func Start(ctx context.Context, dir string, n int, o Options) (*Cluster, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%d nodes: a cluster has at least one", n)
@@ -85,7 +84,7 @@ func Start(ctx context.Context, dir string, n int, o Options) (*Cluster, error) 
 	return c, nil
 }
 
-// connect makes the links.
+// connect creates the links.
 func (c *Cluster) connect() (err error) {
 	for _, to := range c.nodes {
 		if to.clients, err = faultproxy.New(""); err != nil {
@@ -108,9 +107,8 @@ func (c *Cluster) connect() (err error) {
 
 const logFile = "nats.log"
 
-// configure writes the server's configuration. Nodes must not find another way to
-// each other than the links, so the address that they tell each other leads
-// nowhere, and clients are told that of the link.
+// configure writes the server's configuration. Nodes must find each other only through links, so
+// the route address that they advertise leads nowhere, and the client address is that of the link.
 func (n *Node) configure(o Options) error {
 	if err := os.MkdirAll(n.dir, 0o700); err != nil {
 		return fmt.Errorf("make folder of node: %w", err)
@@ -142,10 +140,10 @@ jetstream { store_dir: %q, max_file_store: %d, max_memory_store: %d }
 	return nil
 }
 
-// Nodes returns all nodes, living or not.
+// Nodes returns all nodes, running or not.
 func (c *Cluster) Nodes() []*Node { return c.nodes }
 
-// Node returns the node of that name, nil if there is none.
+// Node returns the node with a name, or nil.
 func (c *Cluster) Node(name string) *Node {
 	for _, n := range c.nodes {
 		if n.name == name {
@@ -155,7 +153,7 @@ func (c *Cluster) Node(name string) *Node {
 	return nil
 }
 
-// URL is where clients reach the cluster: the addresses of all nodes, in a list.
+// URL returns the client URLs of all nodes, separated by commas.
 func (c *Cluster) URL() string {
 	urls := make([]string, len(c.nodes))
 	for i, n := range c.nodes {
@@ -164,8 +162,8 @@ func (c *Cluster) URL() string {
 	return strings.Join(urls, ",")
 }
 
-// MetaLeader returns the node that places streams and consumers, as the others
-// see it; nil while there is none.
+// MetaLeader returns the meta leader, which places streams and consumers, as seen by a reachable
+// node. It returns nil if no leader is known.
 func (c *Cluster) MetaLeader(ctx context.Context) *Node {
 	for _, n := range c.nodes {
 		var js struct {
@@ -183,8 +181,8 @@ func (c *Cluster) MetaLeader(ctx context.Context) *Node {
 	return nil
 }
 
-// WaitReady waits until every node that runs and is not cut off has all that it
-// is to have of every stream and consumer, or until ctx is done.
+// WaitReady waits until every node that runs and is not cut off is healthy, with all its streams
+// and consumers in sync, or until ctx is done.
 func (c *Cluster) WaitReady(ctx context.Context) error {
 	for {
 		err := c.ready(ctx)
@@ -218,7 +216,7 @@ func (c *Cluster) ready(ctx context.Context) error {
 	return nil
 }
 
-// Close kills all nodes. Their data stays in the folder.
+// Close kills all nodes. Their data is kept.
 func (c *Cluster) Close() {
 	for _, n := range c.nodes {
 		n.Kill()

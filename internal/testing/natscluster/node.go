@@ -19,30 +19,30 @@ import (
 	"seine/internal/testing/faultproxy"
 )
 
-// Node is one server of a cluster. Its methods are for one goroutine at a time;
-// those of different nodes may run side by side.
+// Node is one server of a cluster. Its methods must not be called concurrently; different nodes are
+// independent.
 type Node struct {
 	name    string
 	dir     string
 	server  string                       // the program
 	clients *faultproxy.Proxy            // to this node
-	routes  map[string]*faultproxy.Proxy // from this node to the one that is named
-	toThis  []*faultproxy.Proxy          // of the others' routes
+	routes  map[string]*faultproxy.Proxy // from this node to others, by name
+	toThis  []*faultproxy.Proxy          // the other nodes' routes to this one
 
-	mu      sync.Mutex // guards what follows, for those who ask
+	mu      sync.Mutex // guards the fields below
 	cmd     *exec.Cmd  // nil while the node is down
 	gone    chan struct{}
 	monitor string // address
 	cutOff  bool
 }
 
-// Name is what the server is called in what JetStream tells of its replicas.
+// Name returns the server name, as JetStream reports it for replicas.
 func (n *Node) Name() string { return n.name }
 
-// URL is where clients reach this node.
+// URL returns the client URL of this node.
 func (n *Node) URL() string { return "nats://" + n.clients.Addr() }
 
-// PID is the process of the node, 0 while it is down.
+// PID returns the process id of the node, 0 while it is down.
 func (n *Node) PID() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -59,11 +59,10 @@ func (n *Node) up() (monitor string, ok bool) {
 	return n.monitor, n.cmd != nil && !n.cutOff
 }
 
-// startTime bounds how long a server may take until it listens, with the streams
-// that it finds.
+// startTime bounds the time until a server listens, including the recovery of its streams.
 const startTime = time.Minute
 
-// Start starts the server again, on the data that it had.
+// Start starts the server on its existing data. It does nothing if the server runs.
 func (n *Node) Start() error {
 	if n.PID() != 0 {
 		return nil
@@ -72,7 +71,7 @@ func (n *Node) Start() error {
 		_ = os.Remove(old)
 	}
 	cmd := exec.Command(n.server, "-c", filepath.Join(n.dir, "nats.conf")) //nolint:gosec // ended by Kill and Stop
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                  // an interrupt is for who runs the cluster
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}                  // an interrupt is for the process that runs the cluster
 	if err := childproc.Start(cmd); err != nil {
 		return fmt.Errorf("start nats-server: %w", err)
 	}
@@ -97,10 +96,10 @@ func (n *Node) Start() error {
 	return nil
 }
 
-// Kill ends the server as a crash does.
+// Kill kills the server, like a crash.
 func (n *Node) Kill() { n.end(syscall.SIGKILL) }
 
-// Stop ends the server as its operator does: it hands over what it leads.
+// Stop shuts the server down in order: it hands over its leaderships.
 func (n *Node) Stop() { n.end(syscall.SIGTERM) }
 
 func (n *Node) end(s os.Signal) {
@@ -119,7 +118,7 @@ func (n *Node) end(s os.Signal) {
 	}
 }
 
-// Cut cuts the node off from the others and from all clients, silently.
+// Cut silently cuts the node off from the other nodes and from all clients.
 func (n *Node) Cut() {
 	n.setCutOff(true)
 	for _, l := range n.links() {
@@ -127,8 +126,7 @@ func (n *Node) Cut() {
 	}
 }
 
-// Heal ends Cut. What was sent meanwhile arrives now, where the connection still
-// is.
+// Heal ends Cut. Data sent meanwhile arrives now, if its connection is still open.
 func (n *Node) Heal() {
 	for _, l := range n.links() {
 		l.Restore()
@@ -136,7 +134,7 @@ func (n *Node) Heal() {
 	n.setCutOff(false)
 }
 
-// Delay makes all that comes to the node or leaves it late, each way; 0 ends it.
+// Delay adds a latency to all traffic of the node, in each direction; 0 ends it.
 func (n *Node) Delay(d time.Duration) {
 	for _, l := range n.links() {
 		l.Delay(d)
@@ -157,7 +155,7 @@ func (n *Node) links() []*faultproxy.Proxy {
 	return ls
 }
 
-// get asks the server's monitoring, which is not behind a link.
+// get queries the server's monitoring port, which is not behind a link.
 func (n *Node) get(ctx context.Context, path string, into any) error {
 	monitor, _ := n.up()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, monitor+path, nil)
@@ -179,7 +177,7 @@ func (n *Node) get(ctx context.Context, path string, into any) error {
 	return nil
 }
 
-// Log returns what the server has logged, in all its lives.
+// Log returns the log of the server, of all its runs.
 func (n *Node) Log() string {
 	text, _ := os.ReadFile(filepath.Join(n.dir, logFile))
 	return string(text)
@@ -190,7 +188,7 @@ func (n *Node) lastWords() string {
 	return strings.TrimSpace(text[max(0, len(text)-1500):])
 }
 
-// ports are the addresses that a server chose, as it writes them to a file.
+// ports are the addresses that a server chose and wrote to its ports file.
 type ports struct {
 	NATS       []string `json:"nats"`
 	Cluster    []string `json:"cluster"`
@@ -202,7 +200,7 @@ func (n *Node) portFiles() []string {
 	return files
 }
 
-// awaitPorts returns where a server that was started listens.
+// awaitPorts waits until a started server listens, and returns its addresses.
 func (n *Node) awaitPorts(gone <-chan struct{}) (p ports, err error) {
 	end := time.After(startTime)
 	look := time.NewTicker(20 * time.Millisecond)
@@ -225,7 +223,7 @@ func (n *Node) awaitPorts(gone <-chan struct{}) (p ports, err error) {
 	}
 }
 
-// address is the host and port of a URL.
+// address returns the host and port of a URL.
 func address(of string) string {
 	u, err := url.Parse(of)
 	if err != nil {

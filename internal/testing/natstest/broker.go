@@ -10,15 +10,15 @@ import (
 	"seine/internal/testing/await"
 )
 
-// Broker is a NATS server of a test, which can be stopped and started again.
+// Broker is a NATS server that a test can stop and restart.
 type Broker struct {
 	t    *testing.T
 	Opts server.Options
-	// Server is the one that runs.
+	// Server is the current instance.
 	Server *server.Server
 }
 
-// NewBroker starts one; each edit changes its options.
+// NewBroker starts a server; each edit changes its options.
 func NewBroker(t *testing.T, edit ...func(*server.Options)) *Broker {
 	t.Helper()
 	b := &Broker{t: t, Opts: *Listening(t)}
@@ -30,7 +30,7 @@ func NewBroker(t *testing.T, edit ...func(*server.Options)) *Broker {
 	return b
 }
 
-// Start starts it again, on the port that it had.
+// Start starts the server again, on the same port.
 func (b *Broker) Start() {
 	b.t.Helper()
 	opts := b.Opts
@@ -46,11 +46,11 @@ func (b *Broker) Start() {
 	b.Server = s
 }
 
-// Stop ends it; what is stored stays.
+// Stop shuts the server down; its stored data is kept.
 func (b *Broker) Stop() {
 	b.Server.Shutdown()
 	b.Server.WaitForShutdown()
 }
 
-// URL is where clients connect.
+// URL returns the client URL.
 func (b *Broker) URL() string { return fmt.Sprintf("nats://127.0.0.1:%d", b.Opts.Port) }

@@ -6,7 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// Noise writes n bytes that seed determines, in pieces of odd sizes.
+// Noise returns a function that writes n pseudo-random bytes in pieces of odd sizes. The seed
+// determines the bytes.
 func Noise(seed uint64, n int) func(io.Writer) error {
 	return func(w io.Writer) error {
 		src := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
@@ -23,7 +24,7 @@ func Noise(seed uint64, n int) func(io.Writer) error {
 	}
 }
 
-// NoiseBytes returns what Noise writes.
+// NoiseBytes returns the bytes that Noise writes.
 func NoiseBytes(seed uint64, n int) []byte {
 	var b bytes.Buffer
 	_ = Noise(seed, n)(&b)

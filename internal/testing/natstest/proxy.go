@@ -8,19 +8,19 @@ import (
 	"testing"
 )
 
-// Proxy is a TCP connection between a client and a broker that can lose what
-// either sends, as a network does that breaks.
+// Proxy forwards TCP connections between clients and a broker. It can drop data of both directions,
+// like a broken network.
 type Proxy struct {
 	net.Listener
 	to string
-	// Swallow has it lose what either sends.
+	// Swallow makes the proxy drop all data.
 	Swallow atomic.Bool
 	mu      sync.Mutex
 	conns   []net.Conn
 	wg      sync.WaitGroup
 }
 
-// NewProxy listens for clients of a broker.
+// NewProxy starts a proxy to a broker.
 func NewProxy(t *testing.T, br *Broker) *Proxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -33,7 +33,7 @@ func NewProxy(t *testing.T, br *Broker) *Proxy {
 	return p
 }
 
-// URL is where clients connect.
+// URL returns the client URL of the proxy.
 func (p *Proxy) URL() string { return "nats://" + p.Addr().String() }
 
 func (p *Proxy) accept() {
@@ -72,7 +72,7 @@ func (p *Proxy) forward(to, from net.Conn) {
 	}
 }
 
-// Cut breaks every connection, and lets the next ones work.
+// Cut closes every connection and ends Swallow; later connections work.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,12 +8,13 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// storeLimit is what the streams may reserve in bytes. A server that is told nothing takes three quarters of the disk
-// that is free, and refuses our streams on a machine that is short of it, though a test fills next to nothing of them.
+// storeLimit is the storage in bytes that streams may reserve. By default a server takes three
+// quarters of the free disk space, and refuses Seine's streams if a machine is short of it, though
+// tests fill next to nothing of them.
 const storeLimit = 1 << 40
 
-// Options are those of a server with JetStream, that writes no log and listens nowhere: tests reach it with
-// nats.InProcessServer.
+// Options returns options of a server with JetStream that writes no log and does not listen. Tests
+// connect with nats.InProcessServer.
 func Options(t testing.TB) *server.Options {
 	t.Helper()
 	return &server.Options{
@@ -22,7 +23,7 @@ func Options(t testing.TB) *server.Options {
 	}
 }
 
-// Listening are Options of a server that listens on a port of 127.0.0.1, too.
+// Listening returns Options of a server that also listens on a port of 127.0.0.1.
 func Listening(t testing.TB) *server.Options {
 	t.Helper()
 	o := Options(t)

@@ -9,7 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Limit makes a stream of Seine hold n messages at most.
+// Limit limits a stream to n messages.
 func Limit(t *testing.T, js jetstream.JetStream, stream string, n int64) {
 	t.Helper()
 	s := StreamOf(t, js, stream)
@@ -20,7 +20,7 @@ func Limit(t *testing.T, js jetstream.JetStream, stream string, n int64) {
 	}
 }
 
-// StreamOf returns a stream, as it is now.
+// StreamOf returns a stream with its current info.
 func StreamOf(t testing.TB, js jetstream.JetStream, name string) jetstream.Stream {
 	t.Helper()
 	s, err := js.Stream(t.Context(), name)
@@ -30,13 +30,13 @@ func StreamOf(t testing.TB, js jetstream.JetStream, name string) jetstream.Strea
 	return s
 }
 
-// State returns what a stream holds.
+// State returns the current state of a stream.
 func State(t testing.TB, js jetstream.JetStream, stream string) jetstream.StreamState {
 	t.Helper()
 	return StreamOf(t, js, stream).CachedInfo().State
 }
 
-// ConsumerInfo returns how a consumer stands.
+// ConsumerInfo returns the current info of a consumer.
 func ConsumerInfo(t *testing.T, js jetstream.JetStream, stream, name string) *jetstream.ConsumerInfo {
 	t.Helper()
 	c, err := js.Consumer(t.Context(), stream, name)
@@ -46,8 +46,8 @@ func ConsumerInfo(t *testing.T, js jetstream.JetStream, stream, name string) *je
 	return c.CachedInfo()
 }
 
-// Stored returns the payloads of the messages that a stream holds, oldest first, of a batch
-// each of its own.
+// Stored returns the payloads of the messages in a stream, oldest first. Batches are split into
+// their messages.
 func Stored(t *testing.T, js jetstream.JetStream, stream string) []string {
 	t.Helper()
 	s := StreamOf(t, js, stream)

@@ -1,6 +1,6 @@
-// Package openapiclient has a client made from the OpenAPI document of a server, for tests, by generators of
-// TypeScript: openapi-typescript makes its types, the compiler holds a program against them, and openapi-fetch sends what
-// it asks. scripts/openapiclient installs them.
+// Package openapiclient generates a client from the OpenAPI document of a server, for tests.
+// openapi-typescript generates its types, the TypeScript compiler checks a program against them,
+// and openapi-fetch sends its requests. scripts/openapiclient installs them.
 package openapiclient
 
 import (
@@ -12,13 +12,14 @@ import (
 	"testing"
 )
 
-// Crawl has crawl.ts do a whole crawl from a seed by the API of a server, such as http://127.0.0.1:8077, and returns the
-// records that it read, as JSON. Without the generators it fails in CI, and skips the test elsewhere.
+// Crawl runs crawl.ts, which runs a complete crawl from a seed through the API of a server, such as
+// http://127.0.0.1:8077. It returns the records as JSON. Without the generators it fails in CI and
+// skips the test elsewhere.
 func Crawl(t *testing.T, server, crawl, seed string) []byte {
 	t.Helper()
 	home := home(t)
 	installed := filepath.Join(home, ".cache", "openapiclient")
-	dir, err := os.MkdirTemp(installed, "client-") // a module finds its packages in the folders above it
+	dir, err := os.MkdirTemp(installed, "client-") // so that the module finds its packages in the folders above
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func Crawl(t *testing.T, server, crawl, seed string) []byte {
 	return node(t, filepath.Join(dir, "crawl.js"), server, crawl, seed)
 }
 
-// node runs a program to its end, and returns what it prints.
+// node runs a Node.js program to its end and returns its output.
 func node(t *testing.T, args ...string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", args...) //nolint:gosec // of what scripts/openapiclient installs
@@ -51,7 +52,7 @@ func node(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// home returns the folder of the repository, if the generators are installed in it.
+// home returns the root of the repository if the generators are installed in it.
 func home(t *testing.T) string {
 	t.Helper()
 	mod, err := exec.Command("go", "env", "GOMOD").Output()

@@ -8,9 +8,8 @@ import (
 	"seine/internal/output"
 )
 
-// Verify checks every file that the commit log names: that it is there, its
-// size, and its SHA-256, and that no two entries have the same messages. It
-// returns all that is wrong.
+// Verify checks every file in the commit log: its existence, its size, its SHA-256, and that no two
+// entries have the same messages. It returns all problems.
 func Verify(o output.Output) error {
 	e, err := o.Expect("")
 	if err != nil {
@@ -27,5 +26,6 @@ func Verify(o output.Output) error {
 	return errors.Join(errs...)
 }
 
-// justLog is a log whose place is not listed.
+// justLog hides the methods of a log other than those of output.Log, so that its destination is not
+// listed.
 type justLog struct{ output.Log }

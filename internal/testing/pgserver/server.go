@@ -1,5 +1,5 @@
-// Package pgserver runs a real PostgreSQL server on loopback, for tests. Its programs
-// are installed by scripts/postgres.
+// Package pgserver runs a real PostgreSQL server on loopback, for tests. scripts/postgres installs
+// its programs.
 package pgserver
 
 import (
@@ -31,8 +31,8 @@ const (
 	Password = "seine-test-password-0123456789"
 )
 
-// SetEnvironment makes this process and those it starts take nothing from what this
-// machine may have for PostgreSQL.
+// SetEnvironment removes this machine's PostgreSQL settings from the environment of this process
+// and its children.
 func SetEnvironment() {
 	for _, e := range os.Environ() {
 		if name, _, _ := strings.Cut(e, "="); strings.HasPrefix(name, "PG") {
@@ -44,25 +44,25 @@ func SetEnvironment() {
 	_ = os.Setenv("PGSSLMODE", "disable")
 }
 
-// Server is a server whose disk is synced as it would be for real data.
+// Server is a server that syncs its disk as for real data.
 type Server struct {
 	Addr string
-	Dir  string // may be written by the server's user, and is removed with it
+	Dir  string // writable by the server's user; removed with the server
 
 	t         testing.TB
 	bin       string
-	as        *syscall.Credential // nil for this user
+	as        *syscall.Credential // nil for the current user
 	cmd       *exec.Cmd
 	log       *os.File
 	databases atomic.Int32
 }
 
-// Start starts a server until the test ends. Without the programs it fails in CI, and
-// skips the test elsewhere.
+// Start starts a server that runs until the end of the test. Without the programs it fails in CI
+// and skips the test elsewhere.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, bin: programs(t), as: otherUser(t), Addr: freeport.Addr(t)}
-	dir, err := os.MkdirTemp("", "seine-postgres-*") // the folder of a test is its user's alone
+	dir, err := os.MkdirTemp("", "seine-postgres-*") // a test's own folder is only accessible to its user
 	check(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s.Dir = dir
@@ -93,7 +93,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return c
 }
 
-// Start starts the server, again after Kill.
+// Start starts the server, also after Kill.
 func (s *Server) Start() {
 	s.t.Helper()
 	_, port, _ := net.SplitHostPort(s.Addr)
@@ -108,7 +108,7 @@ func (s *Server) Start() {
 		if s.isUp(ended, deadline) {
 			return
 		}
-		// What a killed one has left running is not gone yet.
+		// Processes that a killed server left behind may not be gone yet.
 		if time.Now().After(deadline) {
 			log, _ := os.ReadFile(s.log.Name())
 			s.t.Fatalf("the server does not start:\n%s", log[max(0, len(log)-2000):])
@@ -116,7 +116,7 @@ func (s *Server) Start() {
 	}
 }
 
-// isUp waits until the server answers, or has ended.
+// isUp waits until the server answers. It returns false if the server has ended.
 func (s *Server) isUp(ended <-chan struct{}, deadline time.Time) bool {
 	for time.Now().Before(deadline) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -137,7 +137,7 @@ func (s *Server) isUp(ended <-chan struct{}, deadline time.Time) bool {
 	return false
 }
 
-// Kill ends the server as kill -9 of its first process does; the others notice.
+// Kill kills the first process of the server (SIGKILL); the other processes notice.
 func (s *Server) Kill() {
 	_ = s.cmd.Process.Kill()
 	for s.cmd.Process.Signal(syscall.Signal(0)) == nil {
@@ -146,14 +146,14 @@ func (s *Server) Kill() {
 }
 
 func (s *Server) end() {
-	_ = s.cmd.Process.Signal(syscall.SIGQUIT) // at once, with all its processes
+	_ = s.cmd.Process.Signal(syscall.SIGQUIT) // immediate shutdown of all its processes
 	for s.cmd.Process.Signal(syscall.Signal(0)) == nil {
 		time.Sleep(time.Millisecond)
 	}
 	_ = s.log.Close()
 }
 
-// Database makes a database that nobody else has, and returns its name.
+// Database creates a database for one caller and returns its name.
 func (s *Server) Database() string {
 	s.t.Helper()
 	name := "test" + strconv.Itoa(int(s.databases.Add(1)))
@@ -161,7 +161,7 @@ func (s *Server) Database() string {
 	return name
 }
 
-// DSN returns what leads to a database.
+// DSN returns the connection URL of a database.
 func (s *Server) DSN(database string) string {
 	return fmt.Sprintf("postgres://%s:%s@%s/%s", User, Password, s.Addr, database)
 }
@@ -177,7 +177,7 @@ func (s *Server) Exec(database, statements string) {
 	check(s.t, err)
 }
 
-// Mkdir makes a folder for the server, such as that of a tablespace.
+// Mkdir creates a folder for the server, such as one for a tablespace.
 func (s *Server) Mkdir(name string) string {
 	s.t.Helper()
 	dir := filepath.Join(s.Dir, name)
@@ -186,7 +186,7 @@ func (s *Server) Mkdir(name string) string {
 	return dir
 }
 
-// Own gives a folder to the server's user.
+// Own makes the server's user the owner of a folder.
 func (s *Server) Own(dir string) {
 	s.t.Helper()
 	if s.as != nil {
@@ -195,7 +195,8 @@ func (s *Server) Own(dir string) {
 	check(s.t, os.Chmod(dir, 0o700))
 }
 
-// otherUser returns whom the server runs as, which must not be root.
+// otherUser returns the user that runs the server if the current one is root, because PostgreSQL
+// refuses root.
 func otherUser(t testing.TB) *syscall.Credential {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -216,7 +217,7 @@ func otherUser(t testing.TB) *syscall.Credential {
 	return nil
 }
 
-// programs returns the folder of the server's programs, the newest there are.
+// programs returns the folder with the newest server programs.
 func programs(t testing.TB) string {
 	t.Helper()
 	all, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")

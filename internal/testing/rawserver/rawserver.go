@@ -1,4 +1,4 @@
-// Package rawserver is a server for tests that answers with bytes, well-formed or not.
+// Package rawserver is a server for tests that answers with arbitrary bytes, well-formed or not.
 package rawserver
 
 import (
@@ -12,18 +12,18 @@ import (
 	"time"
 )
 
-// Server is a TCP server that answers each request it reads with what reply
-// returns, and closes the connection when that is not ok.
+// Server is a TCP server that answers each request with the text that reply returns. It closes the
+// connection if ok is false.
 type Server struct {
 	URL string
 
 	mu    sync.Mutex
 	lines []string    // request lines
-	heads []string    // whole, with the empty line at their end
-	at    []time.Time // when they came
+	heads []string    // complete, including the empty line at the end
+	at    []time.Time // arrival times
 }
 
-// New starts a server; reply is told which request it answers, from 1.
+// New starts a server; reply gets the number of the request, from 1.
 func New(t *testing.T, reply func(n int) (text string, ok bool)) *Server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -74,21 +74,21 @@ func (s *Server) serve(c net.Conn, reply func(int) (string, bool)) {
 	}
 }
 
-// Lines returns the request lines that came.
+// Lines returns the request lines so far.
 func (s *Server) Lines() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.lines)
 }
 
-// Heads returns the requests up to their bodies, as they came, to the byte.
+// Heads returns the exact bytes of the requests up to their bodies.
 func (s *Server) Heads() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.heads)
 }
 
-// Times returns when the requests came.
+// Times returns the arrival times of the requests.
 func (s *Server) Times() []time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package s3server runs a real S3 server on loopback, for tests. Its program is
-// built by scripts/versitygw.
+// Package s3server runs a real S3 server on loopback, for tests. scripts/versitygw builds its
+// program.
 package s3server
 
 import (
@@ -22,15 +22,15 @@ import (
 	"seine/internal/testing/freeport"
 )
 
-// Credentials of the server, and the bucket that it has.
+// Credentials and bucket of the server.
 const (
 	Key    = "seine-test-key"
 	Secret = "seine-test-secret-0123456789"
 	Bucket = "seine-test"
 )
 
-// SetCredentials makes this process and those it starts use those of the test
-// server, and nothing that this machine may have.
+// SetCredentials sets the credentials of the test server for this process and its children, and
+// hides those of this machine.
 func SetCredentials() {
 	for name, value := range map[string]string{
 		"AWS_ACCESS_KEY_ID": Key, "AWS_SECRET_ACCESS_KEY": Secret, "AWS_SESSION_TOKEN": "", "AWS_PROFILE": "",
@@ -41,11 +41,11 @@ func SetCredentials() {
 	}
 }
 
-// Server is an S3 server that keeps objects as files.
+// Server is an S3 server that stores objects as files.
 type Server struct {
 	Addr string
 
-	key, secret string // of the one user that it knows
+	key, secret string // of its only user
 
 	t        testing.TB
 	dir      string
@@ -53,18 +53,18 @@ type Server struct {
 	prefixes atomic.Int32
 }
 
-// Start starts a server with an empty bucket, until the test ends. Without the
-// program it fails in CI, and skips the test elsewhere.
+// Start starts a server with an empty bucket that runs until the end of the test. Without the
+// program it fails in CI and skips the test elsewhere.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{t: t, dir: t.TempDir(), Addr: freeport.Addr(t), key: Key, secret: Secret}
-	check(t, os.Mkdir(filepath.Join(s.dir, Bucket), 0o755)) // a folder is a bucket
+	check(t, os.Mkdir(filepath.Join(s.dir, Bucket), 0o755)) // folders are buckets
 	s.Start()
 	t.Cleanup(s.Kill)
 	return s
 }
 
-// Start starts the server, again after Kill.
+// Start starts the server, also after Kill.
 func (s *Server) Start() {
 	s.t.Helper()
 	s.cmd = exec.Command(Program(s.t), "--port", s.Addr, "--quiet", "posix", s.dir)
@@ -86,7 +86,7 @@ func (s *Server) Start() {
 	}
 }
 
-// ChangeCredentials starts the server anew, with others than Key and Secret.
+// ChangeCredentials restarts the server with credentials other than Key and Secret.
 func (s *Server) ChangeCredentials(key, secret string) {
 	s.t.Helper()
 	s.Kill()
@@ -94,7 +94,8 @@ func (s *Server) ChangeCredentials(key, secret string) {
 	s.Start()
 }
 
-// Program returns the path of the server. Without it the test fails in CI, and is skipped elsewhere.
+// Program returns the path of the server program. Without it the test fails in CI and is skipped
+// elsewhere.
 func Program(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -113,7 +114,7 @@ func Program(t testing.TB) string {
 	return ""
 }
 
-// Kill ends the server as kill -9 does.
+// Kill kills the server (SIGKILL).
 func (s *Server) Kill() {
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
@@ -122,12 +123,12 @@ func (s *Server) Kill() {
 // Endpoint returns the URL of the server.
 func (s *Server) Endpoint() string { return "http://" + s.Addr }
 
-// Out returns a place in the bucket that nobody else has.
+// Out returns a new destination in the bucket for one caller.
 func (s *Server) Out() string {
 	return fmt.Sprintf("s3://%s/some/p%d", Bucket, s.prefixes.Add(1))
 }
 
-// Put stores an object below a place, or replaces it.
+// Put stores or replaces an object below a destination.
 func (s *Server) Put(out, key string, data []byte) {
 	s.t.Helper()
 	_, err := s.api().PutObject(s.t.Context(), &s3.PutObjectInput{
@@ -136,7 +137,7 @@ func (s *Server) Put(out, key string, data []byte) {
 	check(s.t, err)
 }
 
-// Head returns what the server says of an object below a place.
+// Head returns the metadata of an object below a destination.
 func (s *Server) Head(out, key string) *s3.HeadObjectOutput {
 	s.t.Helper()
 	head, err := s.api().HeadObject(s.t.Context(), &s3.HeadObjectInput{Bucket: aws.String(Bucket), Key: keyBelow(out, key)})
@@ -144,7 +145,7 @@ func (s *Server) Head(out, key string) *s3.HeadObjectOutput {
 	return head
 }
 
-// Keys returns what is below a place of the server at an endpoint.
+// Keys lists the keys below a destination on the server at an endpoint.
 func Keys(t testing.TB, endpoint, out string) (all []string) {
 	t.Helper()
 	s := &Server{Addr: strings.TrimPrefix(endpoint, "http://"), key: Key, secret: Secret}

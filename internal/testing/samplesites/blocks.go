@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// block is a part of a text in the forms in which it is served and wanted.
+// block is a part of a text: as served, and in the two forms wanted from extraction.
 type block struct {
 	HTML     template.HTML
 	Markdown string // without white space at its ends
@@ -23,7 +23,7 @@ func code(s string) inline {
 	return inline{`<code class="docutils literal notranslate"><span class="pre">` + s + "</span></code>", "`" + s + "`", s}
 }
 
-// link is a link to a path; in Markdown it is absolute.
+// link returns a link to a path; in Markdown it is absolute.
 func link(text, base, path string) inline {
 	return inline{`<a class="reference internal" href="` + path + `">` + text + "</a>", "[" + text + "](" + base + path + ")", text}
 }
@@ -68,7 +68,7 @@ func list(tag string, mark func(int) string, items []inline) block {
 	}
 }
 
-// markdown is that of several blocks.
+// markdown joins the Markdown of blocks.
 func markdown(blocks []block) string {
 	parts := make([]string, len(blocks))
 	for i, b := range blocks {
@@ -77,7 +77,7 @@ func markdown(blocks []block) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// markup is the HTML of several blocks.
+// markup joins the HTML of blocks.
 func markup(blocks []block) template.HTML {
 	var b strings.Builder
 	for _, one := range blocks {

@@ -15,20 +15,20 @@ type manual struct {
 	sections    func(base string) []section
 }
 
-// section is a heading and what is below it, up to the next.
+// section is a heading and the blocks below it, up to the next heading.
 type section struct {
 	level  int
 	title  string
 	blocks []block
 }
 
-// manualView is what the template of a page is given.
+// manualView is the data of a page's template.
 type manualView struct {
 	*manual
 	Body template.HTML
 }
 
-// docsContents are the chapters, and what they are about.
+// docsContents are the chapters and their topics.
 var docsContents = []struct {
 	folder, title string
 	topics        []string
@@ -82,7 +82,7 @@ func docsManual(p prose) (root *manual, all []*manual) {
 	return root, all
 }
 
-// contents makes a page that leads to others.
+// contents fills a page that links to other pages.
 func (m *manual) contents(p prose) {
 	intro, after := p.paragraph(3), p.paragraph(2)
 	m.sections = func(base string) []section {
@@ -94,7 +94,7 @@ func (m *manual) contents(p prose) {
 	}
 }
 
-// topic makes a page about something.
+// topic fills a page about a topic.
 func (m *manual) topic(p prose, other *manual) {
 	name := strings.ToLower(strings.Fields(m.Title)[0])
 	text := make([]string, 8)
@@ -125,7 +125,7 @@ func (m *manual) topic(p prose, other *manual) {
 	}
 }
 
-// token is a word of a program with the class that a highlighter gives it.
+// token is a word of a program with its class in a syntax highlighter.
 type token struct{ class, text string }
 
 func pythonCode(name string) []token {
@@ -148,7 +148,7 @@ func plainCode(tokens []token) string {
 	return b.String()
 }
 
-// listing is a block of code as Sphinx and Pygments write it.
+// listing returns a block of code in the markup of Sphinx and Pygments.
 func listing(language string, tokens []token) block {
 	var b strings.Builder
 	for _, t := range tokens {
@@ -185,7 +185,7 @@ func table(head []string, rows [][]string) block {
 	return block{template.HTML(h + "</tbody>\n</table>\n"), m, t}
 }
 
-// sphinx writes sections inside each other, each with the permalink of its heading.
+// sphinx nests sections, each with the permalink of its heading.
 func sphinx(sections []section) template.HTML {
 	var b strings.Builder
 	open := 0
@@ -211,15 +211,15 @@ func docsTruth(base string, all []*manual) Truth {
 	return t
 }
 
-// records are that of the page, and one for each listing and each section on it.
+// records returns the record of the page, and one for each listing and each section on it.
 func (m *manual) records(base string) []Record {
 	var parts []block
 	var all []Record
-	var above []string // the headings that a section is under
+	var above []string // the headings above a section
 	title := m.Title + " — Flume 3.2 documentation"
 	for _, s := range m.sections(base) {
 		blocks := s.blocks
-		if len(m.Chapters) > 0 { // its list is nothing but links, and so no content
+		if len(m.Chapters) > 0 { // the list contains only links, and so is not content
 			blocks = []block{blocks[0], blocks[2]}
 		}
 		own := append([]block{heading(s.level, s.title)}, blocks...)

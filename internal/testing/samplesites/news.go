@@ -16,7 +16,7 @@ const (
 
 var newsSections = []category{{"politics", "Politics"}, {"economy", "Economy"}, {"culture", "Culture"}}
 
-// article is one of the newspaper.
+// article is an article of the newspaper.
 type article struct {
 	ID          int
 	Title, Lead string
@@ -25,46 +25,46 @@ type article struct {
 	Tags        []string
 	Published   time.Time
 	Modified    time.Time
-	Blocks      []block // of which the last links to another article
+	Blocks      []block // the last one links to another article
 	paragraphs  []string
 	Related     []*article
-	// Hidden articles are on no page: the feed has one half of them, the sitemap
-	// the other.
+	// Hidden articles are linked from no page: half of them are in the feed, half in the sitemap.
 	Hidden bool
 }
 
-// Path is that of the article's page.
+// Path returns the path of the article's page.
 func (a *article) Path() string {
 	return fmt.Sprintf("/%s/%s-%d.html", a.Published.Format("2006/01/02"), slug(a.Title), a.ID)
 }
 
-// Markup is what the editors wrote.
+// Markup returns the HTML of the article's body.
 func (a *article) Markup() template.HTML { return markup(a.Blocks) }
 
-// Date is the time of publication as a machine reads it.
+// Date returns the time of publication in RFC 3339 format.
 func (a *article) Date() string { return a.Published.Format(time.RFC3339) }
 
-// Update is the time of the last change as a machine reads it.
+// Update returns the time of the last change in RFC 3339 format.
 func (a *article) Update() string { return a.Modified.Format(time.RFC3339) }
 
-// Day is the date as a person reads it.
+// Day returns the date of publication for readers.
 func (a *article) Day() string { return a.Published.Format("2 January 2006") }
 
-// Email is the date as RSS has it (RFC 822).
+// Email returns the date of publication as RSS requires it (RFC 822).
 func (a *article) Email() string { return a.Published.Format(time.RFC1123Z) }
 
-// Image is the path of the picture at the top.
+// Image returns the path of the picture at the top.
 func (a *article) Image() string { return fmt.Sprintf("/media/%d-1200x630.jpg", a.ID) }
 
-// Byline is the author's page.
+// Byline returns the path of the author's page.
 func (a *article) Byline() string { return "/authors/" + slug(a.Author) }
 
-// Template is the generation of the article's template: the new one has JSON-LD, the old one marks the byline.
+// Template returns the name of the article's template: "graph" has JSON-LD, "old" marks the byline.
 func (a *article) Template() string {
 	return []string{"graph", "old"}[a.ID%2]
 }
 
-// Graph is the JSON-LD of an article as a common plug-in writes it: one graph, with references inside.
+// Graph returns the JSON-LD of an article as a common plug-in writes it: one graph with internal
+// references.
 func (a *article) Graph(base string) template.JS {
 	page := base + a.Path()
 	return mustJS(map[string]any{"@context": "https://schema.org", "@graph": []any{
@@ -174,7 +174,7 @@ func visible(as []*article) []*article {
 	return kept
 }
 
-// write writes the body of an article.
+// write fills the body of an article.
 func (a *article) write(p prose) {
 	a.add(para(words(p.paragraph(4))))
 	a.add(para(words(p.paragraph(2)+" "), strong(p.title()), words(". "+p.paragraph(2))))
@@ -206,5 +206,5 @@ func newsTruth(base string, all []*article) Truth {
 	return t
 }
 
-// NewsNoise are texts of the news shape that belong to no article.
+// NewsNoise are texts of the news site that belong to no article.
 var NewsNoise = []string{"Subscribe to our newsletter", "Most read", "All rights reserved", "We use cookies"}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// newsFeed is an RSS 2.0 feed of articles, with the extensions that common systems add.
+// newsFeed returns an RSS 2.0 feed of articles, with the extensions that common systems add.
 func newsFeed(base string, articles []*article) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>
@@ -23,7 +23,7 @@ func newsFeed(base string, articles []*article) []byte {
 	return []byte(b.String())
 }
 
-// newsSitemap is a sitemap with the extension for news.
+// newsSitemap returns a sitemap with the news extension.
 func newsSitemap(base string, articles []*article) []byte {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>

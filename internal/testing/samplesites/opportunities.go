@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// oppPerPage is how many rows a page of the listing has.
+// oppPerPage is the number of rows on a page of the listing.
 const oppPerPage = 10
 
-// oppStates have as many opportunities as is written here: none, less than a page, whole pages, and more.
+// oppStates has the number of opportunities of each state: none, less than a page, full pages, and
+// more.
 var oppStates = []struct {
 	category
 	count int
@@ -26,7 +27,7 @@ type opportunity struct {
 	Number, Title, Agency string
 	State                 category
 	Posted, Due           time.Time
-	Dollars               int // estimated; 0: not said
+	Dollars               int // estimated; 0 if not specified
 	Open                  bool
 	Categories            []string
 	Contact, Email, Phone string
@@ -39,16 +40,16 @@ type attachment struct {
 	KB   int
 }
 
-// Path is that of the page with the details.
+// Path returns the path of the detail page.
 func (o *opportunity) Path() string { return "/opportunities/" + o.State.Slug + "/" + o.Number }
 
-// PostedOn is a date as Americans write it.
+// PostedOn returns the posting date in American format.
 func (o *opportunity) PostedOn() string { return o.Posted.Format("01/02/2006") }
 
-// DueAt is a date and a time as Americans write them, by the clocks of the East.
+// DueAt returns the due date and time in American format, in Eastern time.
 func (o *opportunity) DueAt() string { return o.Due.Format("01/02/2006 3:04 PM") }
 
-// Value is an amount as Americans write it.
+// Value returns the amount in American format.
 func (o *opportunity) Value() string {
 	if o.Dollars == 0 {
 		return "Not specified"
@@ -60,7 +61,7 @@ func (o *opportunity) Value() string {
 	return "$" + whole + ".00"
 }
 
-// Status is open or closed.
+// Status returns Open or Closed.
 func (o *opportunity) Status() string {
 	if o.Open {
 		return "Open"
@@ -68,10 +69,10 @@ func (o *opportunity) Status() string {
 	return "Closed"
 }
 
-// All is what the opportunity is filed under, in one text.
+// All returns the categories in one text.
 func (o *opportunity) All() string { return strings.Join(o.Categories, "; ") }
 
-// oppList is one page of a state.
+// oppList is one page of a state's listing.
 type oppList struct {
 	State category
 	Rows  []*opportunity
@@ -126,7 +127,7 @@ func oppContent(p prose) map[string][]*opportunity {
 				Open: p.IntN(3) > 0, Contact: p.person(), Description: p.paragraph(4),
 				Categories: []string{capital(pick(p, nouns[:25])), capital(pick(p, nouns[25:]))},
 			}
-			// Winter, so that the zone's offset is one.
+			// In winter, so that the offset of the time zone is constant.
 			o.Due = time.Date(2026, 2, 1+p.IntN(28), 9+p.IntN(9), 30*p.IntN(2), 0, 0, east)
 			o.Dollars = p.IntN(4) * (1000 + p.IntN(2_000_000))
 			o.Email = slug(o.Contact) + "@" + st.Slug + ".example"

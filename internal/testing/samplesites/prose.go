@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// prose writes text that looks like text.
+// prose generates text that looks natural.
 type prose struct{ *rand.Rand }
 
 func newProse(seed uint64, shape string) prose {
@@ -29,7 +29,7 @@ var adjectives = strings.Fields(`old new small large quiet early late open narro
 
 func pick[T any](p prose, from []T) T { return from[p.IntN(len(from))] }
 
-// sentence is one of 8 to 20 words, plain text.
+// sentence returns a sentence of 8 to 20 words, as plain text.
 func (p prose) sentence() string {
 	var b strings.Builder
 	for i := range 1 + p.IntN(3) {
@@ -44,7 +44,7 @@ func (p prose) sentence() string {
 	return capital(b.String()) + "."
 }
 
-// paragraph is of n sentences.
+// paragraph returns n sentences.
 func (p prose) paragraph(n int) string {
 	all := make([]string, n)
 	for i := range all {
@@ -53,7 +53,7 @@ func (p prose) paragraph(n int) string {
 	return strings.Join(all, " ")
 }
 
-// title is a short line without a full stop.
+// title returns a short line without a full stop.
 func (p prose) title() string {
 	return capital(pick(p, adjectives) + " " + pick(p, nouns) + " " + pick(p, verbs) + " the " + pick(p, adjectives) + " " + pick(p, nouns))
 }
@@ -63,7 +63,7 @@ func capital(s string) string {
 	return strings.ToUpper(string(r[:1])) + string(r[1:])
 }
 
-// slug is a title as it is in a URL: ASCII, lower case, hyphens.
+// slug turns a title into a URL part: ASCII, lower case, hyphens.
 func slug(s string) string {
 	s = strings.NewReplacer("é", "e", "ç", "c", "ü", "u", "ö", "o", "ä", "a", "&", "and", "'", "").Replace(strings.ToLower(s))
 	return strings.Join(strings.FieldsFunc(s, func(c rune) bool { return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9') }), "-")

@@ -9,19 +9,21 @@ import (
 	"strings"
 )
 
-// Record is a record as it is in the output, decoded from JSON, without what every record of a crawl has and no rule
-// decides: fetched_at, crawl and visit.
+// Record is an output record, decoded from JSON, without the fields that every record has
+// independently of the rules: fetched_at, crawl and visit.
 type Record map[string]any
 
-// Truth is what a crawl by the spec of the shape must give.
+// Truth is the expected result of a crawl with the shape's spec.
 type Truth struct {
-	// Records are those of the rules, in no order, with "kind" and "url", and "key" where the rule has one.
+	// Records are the rules' records, in no order, with "kind" and "url", and "key" if the rule has
+	// one.
 	Records []Record
-	// Refused are the URLs of pages whose record lacks what it must have: no output, but a dead letter.
+	// Refused are the URLs of pages whose record lacks a required field: they give a dead letter
+	// instead of output.
 	Refused []string
 }
 
-// SampleSite is one site.
+// SampleSite is a generated site.
 type SampleSite struct {
 	Name  string
 	Seeds []string // paths to start from
@@ -32,29 +34,29 @@ type SampleSite struct {
 	main  map[string][]string
 }
 
-// page is what a path answers.
+// page is the response of a path.
 type page struct {
 	media string
-	// write makes the body; nil says that there is no such page.
+	// write returns the body, or nil if the page does not exist.
 	write func(request) []byte
 }
 
-// request is what a page may depend on.
+// request has the parts of a request that a page may depend on.
 type request struct {
-	base  string // scheme and authority, without a slash at the end
+	base  string // scheme and authority, without a trailing slash
 	path  string
 	query url.Values
 }
 
-// makers are the shapes by name.
+// makers has the constructors by shape.
 var makers = map[string]func(seed uint64) *SampleSite{
 	"sports": newSports, "opportunities": newOpportunities, "news": newNews, "shop": newShop, "docs": newDocs,
 }
 
-// Names are the shapes there are.
+// Names returns the names of all shapes.
 func Names() []string { return []string{"sports", "opportunities", "news", "shop", "docs"} }
 
-// New makes the site of a shape. The error is that of an unknown name.
+// New generates the site of a shape. It returns an error for an unknown name.
 func New(name string, seed uint64) (*SampleSite, error) {
 	newShape, ok := makers[name]
 	if !ok {
@@ -65,11 +67,12 @@ func New(name string, seed uint64) (*SampleSite, error) {
 	return s, nil
 }
 
-// Truth returns what a crawl must give. The base is scheme and authority of the site's URLs, as in
-// "http://127.0.0.1:8080".
+// Truth returns the expected result of a crawl. The base is the scheme and authority of the site's
+// URLs, as in "http://127.0.0.1:8080".
 func (s *SampleSite) Truth(base string) Truth { return s.truth(strings.TrimSuffix(base, "/")) }
 
-// Main is the main content of pages by path, paragraph by paragraph and without markup; only the news have it.
+// Main returns the main content of pages by path, as paragraphs without markup; only the news site
+// has it.
 func (s *SampleSite) Main() map[string][]string { return s.main }
 
 // ServeHTTP implements http.Handler.
@@ -91,7 +94,7 @@ func (s *SampleSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// authority is the host asked for, if it is fit for a page.
+// authority returns the requested host if it is safe to embed in a page.
 func authority(host string) string {
 	if strings.ContainsFunc(host, func(c rune) bool {
 		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune(".-:[]", c))
@@ -114,39 +117,39 @@ const (
 //go:embed templates
 var templateFiles embed.FS
 
-// pageFuncs are for all templates.
+// pageFuncs are functions for all templates.
 var pageFuncs = template.FuncMap{
 	"inc":  func(n int) int { return n + 1 },
 	"odd":  func(n int) bool { return n%2 == 1 },
 	"stem": func(path string) int { return len(strings.TrimSuffix(path, ".html")) },
 }
 
-// templates reads the templates of a shape.
+// templates parses the templates of a shape.
 func templates(name string) *template.Template {
 	return template.Must(template.New(name).Funcs(pageFuncs).ParseFS(templateFiles, "templates/"+name+".html"))
 }
 
-// view is what a template is given.
+// view is the data of a template.
 type view struct {
 	Base, Path string
 	Page       any
 }
 
-// render is the page of a template.
+// render executes a template.
 func render(t *template.Template, name string, r request, data any) []byte {
 	var b strings.Builder
 	if err := t.ExecuteTemplate(&b, name, view{Base: r.base, Path: r.path, Page: data}); err != nil {
-		panic(err) // the templates and their data are ours
+		panic(err) // templates and data are built in
 	}
 	return []byte(b.String())
 }
 
-// html adds a page of a template, the same for every query.
+// html adds a page from a template that ignores the query.
 func (s *SampleSite) html(path string, t *template.Template, name string, data any) {
 	s.pages[path] = page{typeHTML, func(r request) []byte { return render(t, name, r, data) }}
 }
 
-// text adds a file that names its own host as {base}.
+// text adds a text file; {base} in it is replaced with the base URL.
 func (s *SampleSite) text(path, media, body string) {
 	s.pages[path] = page{media, func(r request) []byte { return []byte(strings.ReplaceAll(body, "{base}", r.base)) }}
 }

@@ -18,7 +18,7 @@ var shopCategories = []category{{"lampen", "Lampen"}, {"stuehle", "Stühle"}, {"
 
 type category struct{ Slug, Name string }
 
-// product is an article of the shop.
+// product is a product of the shop.
 type product struct {
 	ID             int
 	SKU, Slug      string
@@ -27,39 +27,39 @@ type product struct {
 	Description    string
 	Cents          int
 	InStock        bool
-	Stars, Reviews int // Stars in tenths; no reviews: no rating
+	Stars, Reviews int // Stars is in tenths; without reviews the product has no rating
 	Images         []string
 	Specs          []spec
 	Variants       []variant
 	Related        []*product
-	OnRequest      bool // it has no price
+	OnRequest      bool // without a price
 }
 
 type spec struct{ Name, Value string }
 
-// variant is a colour that a product comes in.
+// variant is a product in one colour.
 type variant struct {
 	SKU, Colour string
 	Cents       int
 	Stock       int
 }
 
-// Path is that of the product's page.
+// Path returns the path of the product's page.
 func (p *product) Path() string { return fmt.Sprintf("/p/%s-%d", p.Slug, p.ID) }
 
-// Price is written as in Germany.
+// Price returns the price in German format.
 func (p *product) Price() string { return euro(p.Cents) }
 
-// Price is written as in Germany.
+// Price returns the price in German format.
 func (v variant) Price() string { return euro(v.Cents) }
 
-// Amount is the price as schema.org wants it.
+// Amount returns the price as schema.org requires it.
 func (p *product) Amount() string { return fmt.Sprintf("%d.%02d", p.Cents/100, p.Cents%100) }
 
-// Rating is the mean of the reviews, of 5.
+// Rating returns the mean rating, out of 5.
 func (p *product) Rating() string { return fmt.Sprintf("%d.%d", p.Stars/10, p.Stars%10) }
 
-// Availability is the last part of the name that schema.org has for it.
+// Availability returns the last part of schema.org's name for the availability.
 func (p *product) Availability() string {
 	if p.InStock {
 		return "InStock"
@@ -67,10 +67,10 @@ func (p *product) Availability() string {
 	return "OutOfStock"
 }
 
-// Legacy products still have the template with microdata; the others have JSON-LD.
+// Legacy reports whether the product has the old template with microdata; the others have JSON-LD.
 func (p *product) Legacy() bool { return p.ID%3 == 0 }
 
-// euro writes cents as "1.299,00 €", with a no-break space.
+// euro formats cents as "1.299,00 €", with a no-break space.
 func euro(cents int) string {
 	whole := strconv.Itoa(cents / 100)
 	for i := len(whole) - 3; i > 0; i -= 3 {
@@ -85,7 +85,7 @@ type shopList struct {
 	Products []*product
 	Page     int
 	Pages    []int
-	Next     int // 0 on the last
+	Next     int // 0 on the last page
 }
 
 func newShop(seed uint64) *SampleSite {
@@ -173,15 +173,15 @@ func shopProducts(p prose) []*product {
 	for i, item := range all {
 		item.Related = []*product{all[(i+5)%len(all)], all[(i+11)%len(all)]}
 	}
-	all[7].OnRequest = true // of the new template: its price is what the schema misses
-	all[11].SKU = ""        // of the old one: its number is what the rule requires
+	all[7].OnRequest = true // new template: lacks the price that the schema requires
+	all[11].SKU = ""        // old template: lacks the SKU that the rule requires
 	return all
 }
 
-// shopView is what the template of a product is given.
+// shopView is the data of a product's template.
 type shopView struct{ *product }
 
-// Graph is the JSON-LD of a product's page: the shop, the way to the product, and the product itself.
+// Graph returns the JSON-LD of a product's page: the shop, the breadcrumbs, and the product.
 func (v shopView) Graph(base string) template.JS {
 	p := v.product
 	offer := map[string]any{"@type": "Offer", "priceCurrency": "EUR", "price": p.Amount(), "availability": "https://schema.org/" + p.Availability(), "url": base + p.Path()}
@@ -207,7 +207,7 @@ func (v shopView) Graph(base string) template.JS {
 func mustJS(v any) template.JS {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // of maps and text
+		panic(err) // of maps and strings only
 	}
 	return template.JS(b)
 }

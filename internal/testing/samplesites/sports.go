@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// What the API of the sports shape wants to see, and what it does.
+// Parameters of the sports site and its API.
 const (
-	SportsKey       = "demo-key"  // in the header X-Api-Key
-	SportsSeason    = "2025"      // the one season there is
-	SportsBusy      = 20          // every so many games, the first request for its box score is answered 503
-	SportsWait      = "1"         // with this Retry-After, in seconds
-	sportsTeams     = 6           // each plays every other twice
-	sportsWeeks     = 10          // so many games a week: teams/2
-	sportsLast      = sportsWeeks // the last week is still to be played
-	sportsPlayers   = 5           // of a team
-	sportsPlayCount = 12          // of a game
+	SportsKey       = "demo-key"  // required in the X-Api-Key header
+	SportsSeason    = "2025"      // the only season
+	SportsBusy      = 20          // the first request for every 20th game's box score gets a 503
+	SportsWait      = "1"         // Retry-After of that 503, in seconds
+	sportsTeams     = 6           // each team plays every other twice
+	sportsWeeks     = 10          // teams/2 games a week
+	sportsLast      = sportsWeeks // the last week is not played yet
+	sportsPlayers   = 5           // per team
+	sportsPlayCount = 12          // per game
 )
 
-// game is one of the season.
+// game is a game of the season.
 type game struct {
 	ID         string    `json:"gameId"`
 	Week       int       `json:"week"`
@@ -41,7 +41,7 @@ type player struct {
 	ID      int    `json:"personId"`
 	Name    string `json:"name"`
 	Points  int    `json:"points"`
-	Minutes string `json:"minutes"` // as ISO 8601 has durations: PT31M05S
+	Minutes string `json:"minutes"` // ISO 8601 duration: PT31M05S
 }
 
 type play struct {
@@ -85,16 +85,16 @@ func newSports(seed uint64) *SampleSite {
 	return s
 }
 
-// json adds a page of JSON, on one line as APIs send it.
+// json adds a JSON page, on one line as APIs send it.
 func (s *SampleSite) json(path string, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // of our own structs
+		panic(err) // built-in structs
 	}
 	s.pages[path] = page{typeJSON, func(request) []byte { return b }}
 }
 
-// sportsGate is in front of the API.
+// sportsGate guards the API.
 type sportsGate struct {
 	busy map[string]bool // paths that are refused once
 
@@ -102,7 +102,7 @@ type sportsGate struct {
 	tried map[string]bool
 }
 
-// answer refuses requests without a key or a locale, and at times all.
+// answer refuses requests without a key or a locale, and the first request of busy paths.
 func (g *sportsGate) answer(w http.ResponseWriter, r *http.Request) bool {
 	if !strings.HasPrefix(r.URL.Path, "/api/") {
 		return false
@@ -133,7 +133,7 @@ func (g *sportsGate) first(path string) bool {
 	return first
 }
 
-// team is one of the league.
+// team is a team of the league.
 type team struct {
 	Code, City string
 	players    []player
@@ -152,8 +152,8 @@ func sportsTable(p prose) []team {
 	return teams
 }
 
-// sportsGames pairs every team with every other, at home and away, by the circle method: one team stays, the others
-// turn around it.
+// sportsGames pairs every team with every other, at home and away, by the circle method: one team
+// keeps its place and the others rotate.
 func sportsGames(p prose, teams []team) []*game {
 	var games []*game
 	n := len(teams)
@@ -184,7 +184,7 @@ func sportsGames(p prose, teams []team) []*game {
 	return games
 }
 
-// play plays the game. Its plays add up to its box score.
+// play simulates the game. The plays add up to the box score.
 func (g *game) play(p prose, home, away team) {
 	sides := [2]team{home, away}
 	for i, t := range sides {
@@ -229,7 +229,7 @@ func (g *game) playByPlay() any {
 	return map[string]any{"meta": map[string]any{"version": 2}, "game": map[string]any{"gameId": g.ID, "season": SportsSeason, "actions": actions}}
 }
 
-// sportsWeek is the answer about the games of a week.
+// sportsWeek returns the games of a week.
 func sportsWeek(r request, all []*game) []byte {
 	games := []*game{}
 	for _, g := range all {
@@ -239,7 +239,7 @@ func sportsWeek(r request, all []*game) []byte {
 	}
 	b, err := json.Marshal(map[string]any{"season": r.query.Get("season"), "games": games})
 	if err != nil {
-		panic(err) // of our own structs
+		panic(err) // built-in structs
 	}
 	return b
 }

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// standing is a team's place in the table.
+// standing is a team's row in the table.
 type standing struct {
 	Code, City   string
 	Won, Lost    int
 	For, Against int
 }
 
-// Games is how often the team has played.
+// Games returns the number of games the team has played.
 func (s standing) Games() int { return s.Won + s.Lost }
 
-// Share is the part of its games that the team has won, as the site writes it: .583.
+// Share returns the share of games that the team has won, in the format of the site: .583.
 func (s standing) Share() string {
 	if s.Games() == 0 {
 		return "-"
@@ -41,7 +41,7 @@ func sportsStandings(teams []team, games []*game) []standing {
 		home, away := place[g.Home], place[g.Away]
 		home.For, home.Against = home.For+g.scores[0], home.Against+g.scores[1]
 		away.For, away.Against = away.For+g.scores[1], away.Against+g.scores[0]
-		if g.scores[0] >= g.scores[1] { // in this league a draw is the home team's
+		if g.scores[0] >= g.scores[1] { // in this league the home team wins a draw
 			home.Won, away.Lost = home.Won+1, away.Lost+1
 		} else {
 			away.Won, home.Lost = away.Won+1, home.Lost+1

@@ -1,5 +1,5 @@
-// Command screenshot turns what a terminal shows, as tmux prints it with its colours, into a
-// picture for documents: SVG, on standard output.
+// Command screenshot converts the contents of a terminal, as tmux prints them with colours, into an
+// SVG picture for documents. It writes to standard output.
 //
 //	screenshot TITLE < docs/captures/80x24.ansi > docs/top.svg
 package main
@@ -22,7 +22,7 @@ const (
 	margin     = 14
 )
 
-// style is how characters are drawn.
+// style is the style of characters.
 type style struct {
 	bold, dim, reverse bool
 	colour             string
@@ -60,8 +60,8 @@ func draw(w io.Writer, r io.Reader, title string) error {
 	return err
 }
 
-// line draws a line, and returns how many characters it has. A style lasts until another is
-// set, over the end of a line as well.
+// line draws a line and returns its number of characters. A style lasts until the next one is set,
+// across ends of lines too.
 func (s *style) line(b *strings.Builder, row int, text string) (column int) {
 	for text != "" {
 		part, rest := text, ""
@@ -79,7 +79,7 @@ func (s *style) line(b *strings.Builder, row int, text string) (column int) {
 	return column
 }
 
-// set obeys an escape sequence, "select graphic rendition" (ECMA-48 section 8.3.117).
+// set applies an escape sequence, "select graphic rendition" (ECMA-48 section 8.3.117).
 func (s *style) set(codes string) {
 	for code := range strings.SplitSeq(codes, ";") {
 		switch code {
