@@ -15,7 +15,7 @@ import (
 //go:embed site
 var site embed.FS
 
-// answer is the handler of all servers: what a path is for depends on no host.
+// answer is the handler of all servers: answers depend on the path, not on the host.
 func (w *Web) answer(rw http.ResponseWriter, r *http.Request) {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if rest != "" && w.answerUnder(rw, r, first, rest) {
@@ -28,7 +28,7 @@ func (w *Web) answer(rw http.ResponseWriter, r *http.Request) {
 	w.file(rw, r)
 }
 
-// answerUnder answers what is served by the beginning of a path, and reports whether it did.
+// answerUnder answers paths by their first part. It reports whether it did.
 func (w *Web) answerUnder(rw http.ResponseWriter, r *http.Request, first, rest string) bool {
 	if rest == "target" {
 		first = "leaf"
@@ -57,7 +57,7 @@ func (w *Web) answerUnder(rw http.ResponseWriter, r *http.Request, first, rest s
 	return true
 }
 
-// answers are those by path that are no files.
+// answers are handlers by path for content that is not a file.
 func (w *Web) answers() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"/":                         w.index,
@@ -78,7 +78,7 @@ func (w *Web) answers() map[string]http.HandlerFunc {
 	}
 }
 
-// file answers with a file of site/: a page without its extension, another as it is called.
+// file answers with a file of site/; the name of a page omits the extension .html.
 func (w *Web) file(rw http.ResponseWriter, r *http.Request) {
 	name := "site" + path.Clean(r.URL.Path)
 	content, err := fs.ReadFile(site, name+".html")
@@ -104,7 +104,7 @@ func typeOf(name string) string {
 	return "text/html; charset=utf-8"
 }
 
-// fill writes addresses into a page.
+// fill inserts addresses into a page.
 func (w *Web) fill(text string) string {
 	addresses := []string{"{{other}}", w.Other(), "{{elsewhere}}", w.Elsewhere(), "{{secure}}", w.Secure()}
 	for name, socket := range w.udp {
@@ -113,7 +113,7 @@ func (w *Web) fill(text string) string {
 	return strings.NewReplacer(addresses...).Replace(text)
 }
 
-// index links all pages, which a crawl may start from.
+// index links all pages, so that a crawl can start there.
 func (w *Web) index(rw http.ResponseWriter, _ *http.Request) {
 	var b strings.Builder
 	b.WriteString("<!doctype html><title>Index</title>")
@@ -128,7 +128,7 @@ func writeHTML(rw http.ResponseWriter, text string) {
 	fmt.Fprint(rw, text)
 }
 
-// hang answers nothing until the client leaves or the web ends.
+// hang sends nothing until the client leaves or the Web is closed.
 func (w *Web) hang(r *http.Request) {
 	select {
 	case <-r.Context().Done():

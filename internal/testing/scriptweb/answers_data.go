@@ -9,13 +9,13 @@ import (
 	"golang.org/x/net/websocket"
 )
 
-// entry is an item of a list of an API.
+// entry is an item of an API list.
 type entry struct {
 	Name string `json:"name"`
 	Href string `json:"href"`
 }
 
-// entries answers for a list of an API, from the number "from" on, "count" at a time.
+// entries serves an API list, with the parameters "from" and "count".
 func entries(kind string, total int) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		from, _ := strconv.Atoi(r.URL.Query().Get("from"))
@@ -37,10 +37,10 @@ func entries(kind string, total int) http.HandlerFunc {
 
 func asJSON(rw http.ResponseWriter, v any) {
 	rw.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(rw).Encode(v) // whoever asked has left
+	_ = json.NewEncoder(rw).Encode(v) // fails if the client has left
 }
 
-// socket sends two messages by WebSocket after it has been sent one, and stays open.
+// socket receives a WebSocket message, sends two and stays open.
 func (w *Web) socket(rw http.ResponseWriter, r *http.Request) {
 	websocket.Handler(func(c *websocket.Conn) {
 		var subscribed string
@@ -56,7 +56,7 @@ func (w *Web) socket(rw http.ResponseWriter, r *http.Request) {
 	}).ServeHTTP(rw, r)
 }
 
-// stayOpen waits until the client closes the connection, or the web ends.
+// stayOpen waits until the client closes the connection or the Web is closed.
 func (w *Web) stayOpen(c *websocket.Conn) {
 	closed := make(chan struct{})
 	go func() {
@@ -73,7 +73,7 @@ func (w *Web) stayOpen(c *websocket.Conn) {
 	}
 }
 
-// events sends two events, then one that says that they are at an end, or no more.
+// events sends two events and, if end is set, an event that marks the end.
 func (w *Web) events(end bool) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", "text/event-stream")

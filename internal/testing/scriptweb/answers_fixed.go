@@ -9,10 +9,11 @@ import (
 	"time"
 )
 
-// secretText is in every answer below /secret/ that a page could show.
+// secretText is in every visible answer below /secret/.
 const secretText = "words that are secret"
 
-// secret is the answer to an attack, which is open to all: were it reached, nothing else would hide that.
+// secret serves the target of an attack. CORS allows everyone to read it, so that nothing hides a
+// successful attack.
 func secret(rw http.ResponseWriter, r *http.Request) {
 	h := rw.Header()
 	h.Set("Access-Control-Allow-Origin", "*")
@@ -30,7 +31,8 @@ func secret(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answerByExtension answers for files whose content does not matter, and reports whether the path is of one.
+// answerByExtension serves files with meaningless content. It reports whether the extension is one
+// of theirs.
 func answerByExtension(rw http.ResponseWriter, r *http.Request) bool {
 	switch path.Ext(r.URL.Path) {
 	case ".png":
@@ -49,7 +51,7 @@ func answerByExtension(rw http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// pixel is a PNG of one pixel, paper a PDF of one empty page.
+// pixel is a PNG of one pixel; paper is a PDF of one empty page.
 const (
 	pixel = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89\x00\x00\x00\nIDATx\x9cc\x00\x01\x00\x00\x05\x00\x01\r\n-\xb4\x00\x00\x00\x00IEND\xaeB`\x82"
 	paper = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
@@ -74,7 +76,7 @@ func askPassword(rw http.ResponseWriter, _ *http.Request) {
 	http.Error(rw, "members only", http.StatusUnauthorized)
 }
 
-// streamed sends the halves of a text apart.
+// streamed sends a text in two parts, 100 ms apart.
 func streamed(rw http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(rw, "streamed in ")
 	_ = http.NewResponseController(rw).Flush()

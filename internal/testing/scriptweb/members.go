@@ -8,11 +8,12 @@ import (
 	"sync"
 )
 
-// Two sites have pages behind a login, made by number. That of members keeps its session in the browser's storage, and its pages
-// are shells that show the form of the login where they have none; that of a club keeps it in a cookie that a script sets, and
-// leads to its login where a request has none.
+// Two sites have generated pages behind a login. The members site keeps its session in the
+// browser's local storage; its pages are shells that show the login form without a session. The
+// club site keeps its session in a cookie that a script sets, and redirects requests without one to
+// its login.
 
-// What both logins want to know.
+// Credentials of both logins.
 const (
 	MemberName     = "ada"
 	MemberPassword = "correct-horse-battery-7"
@@ -24,51 +25,51 @@ const (
 	ClubLogin    = "/club/login"
 )
 
-// MemberScript logs in at either: its secrets are user and password.
+// MemberScript logs in at either site with the secrets user and password.
 const MemberScript = `
 	const form = document.querySelector('form.login')
 	form.user.value = secrets.user
 	form.password.value = secrets.password
 	form.requestSubmit()`
 
-// NoMember is true on pages that show that there is no session.
+// NoMember is true on pages that show the login form because of a missing session.
 const NoMember = `document.querySelector('form.login')`
 
-// MembersPath is a page behind the login whose session is in a local storage.
+// MembersPath returns the path of a page behind the login with a session in local storage.
 func MembersPath(n int) string { return fmt.Sprintf("/members/page/%d", n) }
 
-// MembersData is what that page asks for.
+// MembersData returns the path of the data that the page requests.
 func MembersData(n int) string { return fmt.Sprintf("/members/data/%d", n) }
 
-// ClubPath is a page behind the login whose session is in a cookie.
+// ClubPath returns the path of a page behind the login with a session in a cookie.
 func ClubPath(n int) string { return fmt.Sprintf("/club/page/%d", n) }
 
-// MemberText is what only a page behind a login shows, with a session.
+// MemberText returns the text that a page behind a login shows only with a session.
 func MemberText(n int) string { return fmt.Sprintf("members article number %d.", n) }
 
-// sessions are those of the logins, by their tokens.
+// sessions are the sessions of both logins.
 type sessions struct {
 	mu    sync.Mutex
 	begun int
-	most  int            // uses of each, 0 is no limit
-	left  map[string]int // uses, by token
+	most  int            // page views of each session; 0 is no limit
+	left  map[string]int // remaining page views, by token
 }
 
-// EndSessionsAfter has sessions that begin from now on end after so many pages.
+// EndSessionsAfter limits the number of page views of sessions that begin from now on.
 func (s *sessions) EndSessionsAfter(pages int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.most = pages
 }
 
-// Sessions is how many have begun.
+// Sessions returns the number of sessions so far.
 func (s *sessions) Sessions() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.begun
 }
 
-// begin begins a session for a client with the password.
+// begin starts a session if the request has the right credentials.
 func (s *sessions) begin(r *http.Request) (token string, ok bool) {
 	if r.PostFormValue("user") != MemberName || r.PostFormValue("password") != MemberPassword {
 		return "", false
@@ -86,7 +87,7 @@ func (s *sessions) begin(r *http.Request) (token string, ok bool) {
 	return token, true
 }
 
-// use counts a page of a session, and reports whether it may be shown.
+// use counts a page view of a session. It reports whether the page may be shown.
 func (s *sessions) use(token string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +98,7 @@ func (s *sessions) use(token string) bool {
 	return true
 }
 
-// members answers for the site that keeps its session in the storage.
+// members serves the site with sessions in local storage.
 func (s *sessions) members(rw http.ResponseWriter, r *http.Request, rest string) {
 	what, number, _ := strings.Cut(rest, "/")
 	switch what {
@@ -124,7 +125,7 @@ func (s *sessions) members(rw http.ResponseWriter, r *http.Request, rest string)
 	}
 }
 
-// club answers for the site that keeps its session in a cookie.
+// club serves the site with sessions in a cookie.
 func (s *sessions) club(rw http.ResponseWriter, r *http.Request, rest string) {
 	what, number, _ := strings.Cut(rest, "/")
 	switch what {

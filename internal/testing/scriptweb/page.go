@@ -2,47 +2,49 @@ package scriptweb
 
 import "slices"
 
-// Page is one behaviour. Paths in it are of the main origin, except those that begin with "//other/": Web.URL resolves
-// them.
+// Page describes one behaviour. Its paths are of the main origin, except those that begin with
+// "//other/": Web.URL resolves them.
 type Page struct {
-	// Name says what is shown; it is unique.
+	// Name is a unique description.
 	Name string
-	// Path is that of the page at the main origin.
+	// Path is the path of the page on the main origin.
 	Path string
 	// Text must be in the text of the rendered page.
 	Text []string
-	// Links must be found in the rendered page, as paths with which Web.URL makes the absolute URLs.
+	// Links are paths that must be found in the rendered page. Web.URL makes absolute URLs of them.
 	Links []string
 	// Without must not be in the text of the rendered page.
 	Without []string
-	// RedirectTo is where the page leads to by itself, at once or soon after its load. Empty: it stays.
+	// RedirectTo is the target of a redirect at once or soon after the load. It is empty if the
+	// page stays.
 	RedirectTo string
-	// Fails says that no page comes of it within the time, because its scripts do not end or its process dies.
+	// Fails marks pages that cannot be rendered in time, because their scripts do not end or their
+	// process dies.
 	Fails bool
-	// MayFail says that a page or a failure may come of it: all that counts is that the visit ends within its bounds.
+	// MayFail allows a page or a failure; the visit only has to end within its bounds.
 	MayFail bool
-	// Asked and NotAsked are paths that the servers must, or must not, be asked for while it is rendered, on any
-	// origin. Packets by UDP count as requests for "/secret/udp-…".
+	// Asked and NotAsked are paths that the servers must, or must not, get requests for while the
+	// page is rendered, on any origin. UDP packets count as requests for "/secret/udp-…".
 	Asked, NotAsked []string
-	// Attack says that the page tries to reach the second origin, which is to be refused: see NotAsked.
+	// Attack marks pages that try to reach the second origin, which must be refused: see NotAsked.
 	Attack bool
 	// NeedsOther says that the second origin must be allowed.
 	NeedsOther bool
-	// Render is the JSON of the options that it needs; empty for the defaults, by which the network must be idle, and
-	// images, media and fonts are not loaded.
+	// Render has the options of the page as JSON. By default (empty), the renderer waits for an
+	// idle network and does not load images, media and fonts.
 	Render string
 }
 
-// bounded is the option of pages that would take all the time that there is.
+// bounded limits pages that would use all the available time.
 const bounded = `{"timeout":"3s"}`
 
-// Pages returns all behaviours, in an order that stays the same.
+// Pages returns all behaviours in a fixed order.
 func Pages() []Page {
 	return slices.Concat(navigationPages(), dataPages(), lazyPages(), waitPages(), treePages(), workerPages(), dialogPages(), slowPages(),
 		heavyPages(), policyPages(), statePages(), schemePages(), attackPages())
 }
 
-// Named returns one of Pages. It panics for a name that is none.
+// Named returns the page with a name. It panics if Pages has no such page.
 func Named(name string) Page {
 	all := Pages()
 	i := slices.IndexFunc(all, func(p Page) bool { return p.Name == name })
@@ -52,7 +54,7 @@ func Named(name string) Page {
 	return all[i]
 }
 
-// at is a page whose path is its name.
+// at sets the name of a page, and its path to match.
 func at(name string, p Page) Page {
 	p.Name, p.Path = name, "/"+name
 	return p

@@ -35,14 +35,14 @@ func attackPages() []Page {
 	}
 }
 
-// attack is a page that shows by what it attacks, and the targets of that under /secret/.
+// attack returns a page that shows the kind of its attack. The targets are below /secret/.
 func attack(name, by string, targets ...string) Page {
 	return at("attack-"+name, Page{
 		Attack: true, Text: []string{"attacked by " + by}, Without: []string{secretText}, NotAsked: secrets(targets),
 	})
 }
 
-// leading is an attack by a page that leads elsewhere.
+// leading returns an attack page that redirects.
 func leading(name, to string, targets ...string) Page {
 	return at("attack-"+name, Page{Attack: true, RedirectTo: to, NotAsked: secrets(targets)})
 }

@@ -1,6 +1,6 @@
 package scriptweb
 
-// dataPages show what they ask servers for.
+// dataPages show data that they request from servers.
 func dataPages() []Page {
 	return []Page{
 		at("fetch-list", Page{

@@ -1,6 +1,6 @@
 package scriptweb
 
-// dialogPages ask a user, open windows and download files.
+// dialogPages open dialogs and windows, and download files.
 func dialogPages() []Page {
 	return []Page{
 		at("dialogs", Page{Text: []string{"shown after the dialogs"}}),

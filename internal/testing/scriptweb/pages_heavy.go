@@ -1,6 +1,6 @@
 package scriptweb
 
-// heavyPages do not end, or take much memory: at most 4 GiB where nothing stops them.
+// heavyPages do not end or use much memory: at most 4 GiB if nothing stops them.
 func heavyPages() []Page {
 	return []Page{
 		at("endless-loop", Page{Text: []string{"shown before the loop"}, Render: bounded}),

@@ -1,6 +1,6 @@
 package scriptweb
 
-// lazyPages have more when they are scrolled or clicked.
+// lazyPages show more when they are scrolled or clicked.
 func lazyPages() []Page {
 	return []Page{
 		at("lazy-images", Page{

@@ -1,6 +1,6 @@
 package scriptweb
 
-// navigationPages are routers in the page, and ways to another page.
+// navigationPages have client-side routers or redirect by script.
 func navigationPages() []Page {
 	return []Page{
 		at("push-state-router", Page{

@@ -2,7 +2,7 @@ package scriptweb
 
 import "net/http"
 
-// policyPages forbid their own scripts most things, which must not disturb whoever renders them.
+// policyPages restrict their own scripts by policies, which must not disturb the renderer.
 func policyPages() []Page {
 	return []Page{
 		at("csp-nonce", Page{Text: []string{"shown under a strict policy"}, Without: []string{"shown against the policy"}}),
@@ -17,7 +17,7 @@ func policyPages() []Page {
 	}
 }
 
-// policies are the headers of these pages, and of those that attack by headers.
+// policies returns the headers of these pages and of pages that attack by headers.
 func policies(other string) map[string]http.Header {
 	strict := http.Header{"Content-Security-Policy": {"default-src 'none'; script-src 'nonce-c2VpbmU'; connect-src 'self'; base-uri 'none'"}}
 	return map[string]http.Header{

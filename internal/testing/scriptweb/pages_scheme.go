@@ -1,6 +1,6 @@
 package scriptweb
 
-// schemePages lead to what is not of the web, which must be refused.
+// schemePages link to non-web schemes, which must be refused.
 func schemePages() []Page {
 	return []Page{
 		at("file-urls", Page{Text: []string{"shown beside file addresses", "file refused"}, Without: []string{"root:"}}),

@@ -1,6 +1,6 @@
 package scriptweb
 
-// slowPages are never at rest, or wait for what does not come; what they show must be found in bounded time.
+// slowPages are never idle or wait for missing resources; their text must be found in bounded time.
 func slowPages() []Page {
 	shows := func(name, text string) Page {
 		return at(name, Page{Text: []string{text}, Render: bounded})

@@ -1,18 +1,19 @@
 package scriptweb
 
-// What the page "cookies" shows before and after "cookies-set" has been rendered with the same cookies and storage.
+// Texts of the page "cookies" before and after the page "cookies-set" was rendered with the same
+// cookies and storage.
 const (
 	JarEmpty = "jar holds nothing, store holds nothing"
 	JarFull  = "jar holds crumb=baked, store holds kept"
 )
 
-// What the page "cookies-sent" shows before and after: what the server was sent.
+// Texts of the page "cookies-sent", before and after: the cookies that the server got.
 const (
 	SentNothing = "server got nothing"
 	SentCookies = "server got crumb=baked; dish=served"
 )
 
-// statePages keep and show cookies, and ask for passwords.
+// statePages set and show cookies, and ask for passwords.
 func statePages() []Page {
 	return []Page{
 		at("cookies", Page{Text: []string{"jar holds"}}),

@@ -1,6 +1,6 @@
 package scriptweb
 
-// treePages have their text in trees beside that of the document: shadow roots and frames.
+// treePages have text outside the document's own tree: in shadow roots and frames.
 func treePages() []Page {
 	return []Page{
 		at("open-shadow", Page{
@@ -25,6 +25,6 @@ func treePages() []Page {
 		at("sandboxed-iframe", Page{Text: []string{"text of the sandboxed frame"}, Links: []string{"/leaf/sandboxed-iframe"}}),
 		at("srcdoc-iframe", Page{Text: []string{"text of the srcdoc frame"}, Links: []string{"/leaf/srcdoc-iframe"}}),
 		at("blob-iframe", Page{Text: []string{"text of the blob frame"}, Links: []string{"/leaf/blob-iframe"}}),
-		at("written-iframe", Page{Text: []string{"text of the written frame"}, Links: []string{"/leaf/written-iframe"}, Render: bounded}), // it never ends
+		at("written-iframe", Page{Text: []string{"text of the written frame"}, Links: []string{"/leaf/written-iframe"}, Render: bounded}), // its load never ends
 	}
 }

@@ -1,6 +1,6 @@
 package scriptweb
 
-// waitPages need an option each: what to wait for, scripts of the user, what not to load.
+// waitPages each need an option: a wait condition, a user script, or blocked resources.
 func waitPages() []Page {
 	return []Page{
 		at("wait-selector", Page{Text: []string{"late by selector"}, Render: `{"actions":[{"wait":"#late"}]}`}),

@@ -1,6 +1,6 @@
 package scriptweb
 
-// workerPages have their data from workers.
+// workerPages get their data from workers.
 func workerPages() []Page {
 	return []Page{
 		at("service-worker", Page{

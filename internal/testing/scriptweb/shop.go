@@ -7,28 +7,28 @@ import (
 	"strings"
 )
 
-// maxShop bounds the pages of one kind.
+// maxShop is the maximum number of pages of one kind.
 const maxShop = 100_000
 
-// ShopPath is the page of a shop that links so many pages that are whole without JavaScript, /static/1 and on, and so
-// many that are empty shells, /app/1 and on, each of which asks for one JSON document and then links a page /leaf/app-N.
-// At most 100,000 of each.
+// ShopPath returns the path of a shop page with links to two kinds of pages: /static/1 and on,
+// which are complete without JavaScript, and /app/1 and on, which are empty shells. Each shell
+// requests one JSON document and then links to /leaf/app-N. The maximum is 100,000 of each.
 func ShopPath(static, app int) string { return fmt.Sprintf("/shop/%d/%d", static, app) }
 
-// LightPath is a page that links so many pages, /light/1 and on, that are made by one short script without requests.
-// At most 100,000.
+// LightPath returns the path of a page with links to n pages, /light/1 and on. One short script
+// without requests renders each. The maximum is 100,000.
 func LightPath(n int) string { return fmt.Sprintf("/lights/%d", n) }
 
-// StaticText is what only the page /static/N shows, without JavaScript too.
+// StaticText returns the unique text of the page /static/N, which needs no JavaScript.
 func StaticText(n int) string { return fmt.Sprintf("static article number %d.", n) }
 
-// AppText is what only the page /app/N shows, with JavaScript.
+// AppText returns the unique text of the page /app/N, which needs JavaScript.
 func AppText(n int) string { return fmt.Sprintf("rendered article number %d.", n) }
 
-// LightText is what only the page /light/N shows, with JavaScript.
+// LightText returns the unique text of the page /light/N, which needs JavaScript.
 func LightText(n int) string { return fmt.Sprintf("light article number %d.", n) }
 
-// shop answers for the pages that are made by number, and reports whether the path is of one.
+// shop serves the numbered pages. It reports whether the path is one of theirs.
 func shop(rw http.ResponseWriter, kind, rest string) bool {
 	numbers, ok := parseNumbers(strings.TrimPrefix(rest, "app/"))
 	if !ok || (len(numbers) == 2) != (kind == "shop") {
@@ -51,7 +51,7 @@ func shop(rw http.ResponseWriter, kind, rest string) bool {
 	return true
 }
 
-// parseNumbers reads one or two numbers with a slash between them.
+// parseNumbers parses one number, or two with a slash between them.
 func parseNumbers(text string) (numbers []int, ok bool) {
 	for part := range strings.SplitSeq(text, "/") {
 		n, err := strconv.Atoi(part)
@@ -75,7 +75,7 @@ func index(title, list string) string {
 	return "<!doctype html>\n<html lang=\"en\">\n<title>" + title + "</title>\n<h1>" + title + "</h1>\n<ul>\n" + list + "</ul>\n"
 }
 
-// staticPage has some 4 KiB of text, and a script that it does not need.
+// staticPage has about 4 KiB of text and a script that it does not need.
 func staticPage(n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!doctype html>\n<html lang=\"en\">\n<title>Article %d</title>\n<script src=\"/assets/menu.js\" defer></script>\n", n)
@@ -89,7 +89,7 @@ func staticPage(n int) string {
 	return b.String()
 }
 
-// appPage is the shell of a page that is made in the browser.
+// appPage is the shell of a page that the browser renders.
 const appPage = `<!doctype html>
 <html lang="en">
 <title>Shop</title>
@@ -97,7 +97,7 @@ const appPage = `<!doctype html>
 <script src="/assets/app.js"></script>
 `
 
-// lightPage makes itself of its own path.
+// lightPage renders itself from its own path.
 const lightPage = `<!doctype html>
 <html lang="en">
 <title>Light</title>

@@ -7,14 +7,14 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// udpTargets are sockets that attacks by UDP aim at, one for each way to do so.
+// udpTargets are the sockets that UDP attacks aim at, one for each kind of attack.
 var udpTargets = []string{"udp-transport", "udp-stun", "udp-turn", "udp-candidate"}
 
-// listenUDP opens the sockets, and logs their packets as requests for /secret/ and their name.
+// listenUDP opens the sockets. It logs packets as requests for /secret/NAME.
 func (w *Web) listenUDP() error {
 	w.udp = map[string]net.PacketConn{}
 	for _, name := range udpTargets {
-		socket, err := net.ListenPacket("udp4", "127.0.0.1:0") // for as long as the web
+		socket, err := net.ListenPacket("udp4", "127.0.0.1:0") // open until the Web is closed
 		if err != nil {
 			return fmt.Errorf("open a UDP socket: %w", err)
 		}
@@ -35,7 +35,7 @@ func (w *Web) readUDP(name string, socket net.PacketConn) {
 	for {
 		_, from, err := socket.ReadFrom(packet)
 		if err != nil {
-			return // it is closed
+			return // closed
 		}
 		w.Add(testweb.Request{Method: "UDP", Host: from.String(), Path: "/secret/" + name})
 	}

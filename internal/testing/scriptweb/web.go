@@ -14,15 +14,16 @@ import (
 
 // Web serves pages that show nothing without JavaScript. It is safe for concurrent use.
 type Web struct {
-	*testweb.Log // of all servers; packets by UDP have the method UDP
+	*testweb.Log // of all servers; UDP packets have the method UDP
 	sessions
 
 	origin, other, secure *httptest.Server
 	udp                   map[string]net.PacketConn
-	ended                 chan struct{} // closed before the servers wait for their answers
+	ended                 chan struct{} // closed before the servers wait for their handlers
 }
 
-// Start starts the servers of a web. They end with the test, and all answers that hang with them.
+// Start starts the servers of a Web. At the end of the test they are closed, including hanging
+// responses.
 func Start(t testing.TB) *Web {
 	t.Helper()
 	w, err := Serve()
@@ -33,7 +34,8 @@ func Start(t testing.TB) *Web {
 	return w
 }
 
-// Serve starts the servers of a web that is there until Close. It panics if no port of the loopback interface is free.
+// Serve starts the servers of a Web, which run until Close. It panics if no port of the loopback
+// interface is free.
 func Serve() (*Web, error) {
 	w := &Web{Log: testweb.NewLog(0), ended: make(chan struct{})}
 	if err := w.listenUDP(); err != nil {
@@ -47,14 +49,14 @@ func Serve() (*Web, error) {
 	return w, nil
 }
 
-// server makes a server, whose handler is made when all addresses are known: at its first request.
+// server returns a server whose handler runs only after all addresses are known.
 func (w *Web) server() *httptest.Server {
 	s := httptest.NewUnstartedServer(w.Handler(http.HandlerFunc(w.answer), nil))
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are refused, which is what they are for
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // hides expected handshake errors
 	return s
 }
 
-// Close ends the servers, and all answers that hang.
+// Close closes the servers and ends hanging responses.
 func (w *Web) Close() {
 	close(w.ended)
 	w.closeUDP()
@@ -64,20 +66,20 @@ func (w *Web) Close() {
 	}
 }
 
-// Origin is the main origin, such as "http://127.0.0.1:1234".
+// Origin returns the main origin, such as "http://127.0.0.1:1234".
 func (w *Web) Origin() string { return w.origin.URL }
 
-// Other is the second origin: another port of the same address.
+// Other returns the second origin: another port of the same address.
 func (w *Web) Other() string { return w.other.URL }
 
-// Elsewhere is the second origin by another name, "localhost", which makes it another site: its frames have a process of
-// their own.
+// Elsewhere returns the second origin under the name "localhost", which makes it another site: its
+// frames run in another process.
 func (w *Web) Elsewhere() string { return strings.Replace(w.other.URL, "127.0.0.1", "localhost", 1) }
 
-// Secure is an origin of HTTPS whose certificate is signed by nobody.
+// Secure returns an HTTPS origin with an untrusted certificate.
 func (w *Web) Secure() string { return w.secure.URL }
 
-// URL makes an absolute URL of a path of a Page.
+// URL returns the absolute URL of a path in a Page.
 func (w *Web) URL(path string) string {
 	if rest, ok := strings.CutPrefix(path, "//other/"); ok {
 		return w.Other() + "/" + rest
@@ -85,7 +87,8 @@ func (w *Web) URL(path string) string {
 	return w.Origin() + path
 }
 
-// CountRequests is how often a path was asked for, of any server: with the very query, if the path has one, else with any.
+// CountRequests returns the number of requests for a path on all servers. A path without a query
+// matches requests with any query.
 func (w *Web) CountRequests(path string) int {
 	return len(w.Select(func(r *testweb.Request) bool {
 		name, _, _ := strings.Cut(r.Path, "?")

@@ -1,10 +1,10 @@
-// Package slow leaves tests out of `make check`, which people wait for.
+// Package slow keeps slow tests out of `make check`, which developers wait for.
 package slow
 
 import "testing"
 
-// Skip skips a test under -short that waits for 10 s or more: for leases that end, for
-// servers that start again, or for one killed process after another. `make test` runs it.
+// Skip skips a test under -short that takes 10 s or more: it waits for leases to end or servers to
+// restart, or kills processes one after another. `make test` runs it.
 func Skip(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -18,15 +18,15 @@ import (
 	"seine/pkg/messages"
 )
 
-// shop is a site whose lists of items change from run to run.
+// shop simulates a site whose lists of items change from run to run.
 type shop struct {
 	rand  *rand.Rand
-	lists []map[string]int // by page: the price of each item
-	seen  []map[string]int // what the last visit of each page found, nil for none
+	lists []map[string]int // prices of items, by page
+	seen  []map[string]int // items at the last visit of each page; nil before the first
 	round uint64
 }
 
-// change has items come, go, cost something else, and move to another page.
+// change makes items appear, disappear, change their price and move to other pages.
 func (s *shop) change() {
 	for page, list := range s.lists {
 		s.lists[page] = maps.Clone(list)
@@ -36,7 +36,7 @@ func (s *shop) change() {
 		item := fmt.Sprintf("i%d", s.rand.IntN(20))
 		at := slices.IndexFunc(s.lists, func(list map[string]int) bool { return list[item] != 0 })
 		switch s.rand.IntN(5) {
-		case 4: // it is on two pages
+		case 4: // on two pages
 			if at >= 0 {
 				s.lists[page][item] = s.lists[at][item]
 			}
@@ -104,7 +104,7 @@ func (s *shop) visit(run int64) (all []*format.Record) {
 	return all
 }
 
-// changed are the changes of a run as a text: a line for each item that has one.
+// changed returns the changes of a run as text, with a line for each item.
 func changed(before, now map[string]int) string {
 	var all []string
 	for item, price := range now {
@@ -126,8 +126,8 @@ func changed(before, now map[string]int) string {
 	return strings.Join(all, "\n")
 }
 
-// testChanges compares the views with the truth: runs over a shop whose items come, go, change and move, committed in
-// batches of any size.
+// testChanges compares the views with a simulated shop whose items appear, disappear, change and
+// move. Runs are committed in batches of random sizes.
 func testChanges(t *testing.T, p Fixture) {
 	spec, err := specfile.Load("spec.yaml", []byte("records: [{kind: item, key: '{sku}', fields: {sku: .s, price: {css: .p, as: integer}}}]\n"))
 	check(t, err)
@@ -201,8 +201,8 @@ func testChanges(t *testing.T, p Fixture) {
 	p.wants(t, fmt.Sprintf(`SELECT CASE WHEN count(*) < 100 THEN 'few' END FROM events WHERE data IS NOT NULL AND kind = 'item' AND run < %d`, end), "few")
 }
 
-// testRunsOfABatch commits two runs at once: that a page is unchanged in the first counts, although its item is found on
-// another page in the second.
+// testRunsOfABatch commits two runs in one batch. The unchanged page of the first run counts,
+// although the second run finds its item on another page.
 func testRunsOfABatch(t *testing.T, p Fixture) {
 	spec, err := specfile.Load("spec.yaml", []byte("records: [{kind: item, key: '{sku}', fields: {sku: .s}}]\n"))
 	check(t, err)

@@ -11,8 +11,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// An item is gone since the visit that did not find it on its page, until one finds it again, in whatever order the
-// records come.
+// An item is gone from the visit that misses it on its page until a visit finds it again, whatever
+// the order of the records.
 func testGone(t *testing.T, p Fixture) {
 	spec, err := specfile.Load("spec.yaml", []byte("page: {emit: always}\nrecords: [{kind: product, key: '{sku}', fields: {sku: .s}}]\n"))
 	check(t, err)

@@ -14,9 +14,9 @@ import (
 	"seine/pkg/messages"
 )
 
-// testParts: of records without a key, a page has what its last visit found there, and of
-// that what the last replay has made, in whatever order the visits come. Records with a key
-// may be on another page, and stay until a replay makes their visit anew.
+// testParts checks records without a key: a page has the records of its last visit and of that
+// visit's last replay, whatever the order of the visits. Records with a key may move to another
+// page, and stay until a replay repeats their visit.
 func testParts(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	next := uint64(1)
@@ -45,7 +45,7 @@ func testParts(t *testing.T, p Fixture) {
 	has("3 of visit 1")
 	put(part("part", 2, 0, "", ""), part("part", 2, 1, "", ""))
 	has("2 of visit 2")
-	mute := Page(url, 2, Created, "T") // its fields are chosen, and do not say when
+	mute := Page(url, 2, Created, "T") // its selected fields omit the time
 	mute.Data, mute.Stored = []byte(`{"url":"`+url+`"}`), Created.Add(2*time.Hour+time.Second)
 	put(mute)
 	has("2 of visit 2")
@@ -53,7 +53,7 @@ func testParts(t *testing.T, p Fixture) {
 	has("2 of visit 2")
 	put(part("other", 2, 0, "", "g1"), part("part", 2, 0, "", "g1"))
 	has("1 of visit 2")
-	put(part("other", 2, 0, "", "g2")) // whose rules make no such part
+	put(part("other", 2, 0, "", "g2")) // the new rules produce no such part
 	has("0 of visit 0")
 	put(part("part", 2, 0, "", "g3"))
 	has("1 of visit 2")
@@ -69,7 +69,7 @@ func testParts(t *testing.T, p Fixture) {
 	}
 	verify()
 
-	// A replay that mends a key leaves no row with the wrong one.
+	// A replay that corrects a key leaves no row with the wrong one.
 	named := func(want string) {
 		t.Helper()
 		all := "0"
@@ -83,7 +83,7 @@ func testParts(t *testing.T, p Fixture) {
 	deep := part("named", 2, 4, "deep", "")
 	deep.Data = []byte(`{"x":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "," + string(deep.Data[1:]))
 	put(part("named", 1, 0, "earlier", ""), part("named", 2, 0, "wrong", ""), part("named", 2, 1, "same", ""), elsewhere, deep)
-	named("59") // all but the mended one
+	named("59") // all but the corrected one
 	put(part("named", 2, 0, "mended", "g1"), part("named", 2, 1, "same", "g1"))
 	named("62") // all but the wrong one
 	put(part("named", 1, 0, "mended earlier", "g2"), part("named", 2, 0, "mended", "g2"), part("named", 2, 1, "other", "g2"))

@@ -6,17 +6,18 @@ import (
 	"testing"
 )
 
-// Documented is what docs/guides/databases.md and docs/reference/databases.md say of the tables.
+// Documented is the description of the tables in docs/guides/databases.md and
+// docs/reference/databases.md.
 type Documented struct {
-	// Tables are the columns of each, with their types in PostgreSQL: "url text".
+	// Tables has the columns of each table with their PostgreSQL types: "url text".
 	Tables map[string][]string
-	// Queries are the examples.
+	// Queries are the example queries.
 	Queries []string
 	// Drop is the statement that drops old history.
 	Drop string
 }
 
-// ReadDocumented reads the examples of the guide and the picture of the reference.
+// ReadDocumented reads the examples of the guide and the diagram of the reference.
 func ReadDocumented(t testing.TB) (d Documented) {
 	t.Helper()
 	guide, err := os.ReadFile("../../../docs/guides/databases.md")

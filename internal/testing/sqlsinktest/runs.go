@@ -7,8 +7,8 @@ import (
 	"seine/internal/output/sqlsink"
 )
 
-// testRuns: a run has one row, with the figures that were stored last, whether a writer
-// has made the tables or nobody.
+// testRuns checks that a run has one row with the last stored figures, whether or not a writer
+// created the tables.
 func testRuns(t *testing.T, p Fixture) {
 	at := time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
 	first := sqlsink.Run{

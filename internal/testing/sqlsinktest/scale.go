@@ -11,14 +11,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// Sizes of Scale: products, each on a page of its own, of which a tenth changes each run.
+// Sizes of Scale: products with a page each, a tenth of which change in each run.
 const (
 	scaleRuns     = 30
 	scaleProducts = 33_400
 	scaleAll      = 200_000 // in the last run
 )
 
-// scaleQueries are those of a million events, in SQL that all databases have.
+// scaleQueries are queries over a million events, in SQL that all databases support.
 var scaleQueries = [][2]string{
 	{"price<10", `SELECT count(*) FROM records_product WHERE price < 10`},
 	{"by-key", `SELECT count(price) FROM history_product WHERE key = 'SKU-77'`},
@@ -26,8 +26,8 @@ var scaleQueries = [][2]string{
 	{"last-run", `SELECT count(changed) + count(price) FROM changes_product WHERE run = 30`},
 }
 
-// Scale makes a million events of products, and reports the time of queries in milliseconds. Then it makes
-// scaleAll products of them.
+// Scale commits a million events of products and reports the times of queries in milliseconds. Then
+// it adds products up to scaleAll and reports the times again.
 func Scale(b *testing.B, p Fixture) {
 	spec, err := specfile.Load("spec.yaml", []byte("records: [{kind: product, key: '{sku}', fields: {"+
 		"sku: .s, name: .n, color: .c, brand: .b, price: {css: .p, as: number}, stock: {css: .i, as: integer}, seen: {css: .d, as: date}}}]\n"))
@@ -68,14 +68,14 @@ func Scale(b *testing.B, p Fixture) {
 	put(scaleRuns, scaleProducts, scaleAll)
 	check(b, sink.Close())
 	ask("-of-all-ms")
-	for b.Loop() { // what is measured is above
+	for b.Loop() { // the measurements are above
 	}
 	for name, figure := range figures {
 		b.ReportMetric(figure, name)
 	}
 }
 
-// product is the record of a product in a run.
+// product returns the record of a product in a run.
 func product(run, n int) *format.Record {
 	url := fmt.Sprintf("https://a.example/%d", n)
 	at := Created.Add(time.Duration(run)*time.Hour + time.Duration(n)*time.Millisecond)

@@ -1,4 +1,4 @@
-// Package sqlsinktest has the tests that every database as a place for output must pass.
+// Package sqlsinktest has the tests that every database destination must pass.
 package sqlsinktest
 
 import (
@@ -18,25 +18,25 @@ import (
 	"seine/pkg/messages"
 )
 
-// Fixture is a database of a test's own.
+// Fixture is a database for one test.
 type Fixture struct {
 	Open func(name, from string) (*sqlsink.Sink, error)
 	Read func(name string) (output.Log, error)
 	Runs func(runs ...sqlsink.Run) error
-	// Ask returns the only value of a query, as text.
+	// Ask returns the only value of a query as text.
 	Ask func(query string) string
 	// Exec runs a statement.
 	Exec func(statement string)
-	// List is a format for a query of the texts in the column line of another, as a list of JSON.
+	// List is a format that wraps a query: it returns the texts in its column line as a JSON list.
 	List string
-	// Real says that numbers are doubles, and so 2 is 2.0.
+	// Real means that numbers are doubles, so 2 is printed as 2.0.
 	Real bool
 }
 
-// Created is when the stream of the tests was.
+// Created is the creation time of the tests' stream.
 var Created = time.Date(2026, 11, 21, 1, 2, 3, 456789123, time.UTC)
 
-// Run runs the tests, each in a place that is made for it.
+// Run runs the tests, each in a new database.
 func Run(t *testing.T, place func(t *testing.T) Fixture) {
 	for name, test := range map[string]func(*testing.T, Fixture){
 		"latest": testLatest, "records": testRecords, "results": testResults, "strange": testStrange, "taken": testTaken,
@@ -60,7 +60,7 @@ func (p Fixture) wants(t testing.TB, query, want string) {
 	}
 }
 
-// open opens the place for the writer "default", until the test ends.
+// open opens the destination for the writer "default" until the end of the test.
 func (p Fixture) open(t testing.TB, from string) *sqlsink.Sink {
 	t.Helper()
 	s, err := p.Open("default", from)
@@ -69,14 +69,14 @@ func (p Fixture) open(t testing.TB, from string) *sqlsink.Sink {
 	return s
 }
 
-// Stay is a stay in a partition.
+// Stay is an open partition.
 type Stay struct {
 	output.Partition
 	t    testing.TB
 	life int
 }
 
-// Enter enters partition 3 of the stream that was made then.
+// Enter opens partition 3 of the stream with a creation time.
 func Enter(t testing.TB, s output.Sink, created time.Time) *Stay {
 	t.Helper()
 	p, _, err := s.OpenPartition(3, created)
@@ -84,13 +84,13 @@ func Enter(t testing.TB, s output.Sink, created time.Time) *Stay {
 	return &Stay{Partition: p, t: t}
 }
 
-// Commit commits records as those that begin at the sequence first.
+// Commit commits records that begin at sequence first.
 func (s *Stay) Commit(created time.Time, first uint64, all ...*format.Record) error {
 	s.t.Helper()
 	return s.CommitAs(sqlsink.Format{}, created, first, all...)
 }
 
-// CommitAs commits records in chunks of f.
+// CommitAs commits records in chunks of format f.
 func (s *Stay) CommitAs(f sqlsink.Format, created time.Time, first uint64, all ...*format.Record) error {
 	s.t.Helper()
 	c := &output.Commit{
@@ -126,13 +126,13 @@ func (s *Stay) CommitAs(f sqlsink.Format, created time.Time, first uint64, all .
 	return err
 }
 
-// put commits records, which must be taken.
+// put commits records and fails the test on an error.
 func (s *Stay) put(first uint64, all ...*format.Record) {
 	s.t.Helper()
 	check(s.t, s.Commit(Created, first, all...))
 }
 
-// Page is a record of a page in one of its rounds.
+// Page returns the record of a page in one of its rounds.
 func Page(url string, round uint64, at time.Time, title string) *format.Record {
 	r := messages.Record{
 		URL: url, Status: 200, Title: title, Text: "text", FetchedAt: at, Crawl: "a",
@@ -143,12 +143,12 @@ func Page(url string, round uint64, at time.Time, title string) *format.Record {
 	}
 }
 
-// raw is a record as it is.
+// raw returns a record with the given data.
 func raw(id, kind, data string) *format.Record {
 	return &format.Record{ID: id, Kind: kind, Stored: Created, Header: nats.Header{}, Data: []byte(data)}
 }
 
-// The latest record of a page stays, whatever comes after it, and a host is counted.
+// The latest record of a page remains, whatever follows, and its host is counted.
 func testLatest(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	at := func(minutes int) time.Time { return Created.Add(time.Duration(minutes) * time.Minute) }
@@ -162,7 +162,7 @@ func testLatest(t *testing.T, p Fixture) {
 	p.wants(t, title, "later round")
 	s.put(5, Page(one, 4, at(20), "x"), Page(one, 6, at(40), "latest of a batch"), Page(one, 5, at(30), "y"))
 	p.wants(t, title, "latest of a batch")
-	// The frontier's state was lost: rounds begin anew, time does not.
+	// The frontier's state was lost: rounds restart at 1, but time advances.
 	check(t, Enter(t, p.open(t, sqlsink.FromRecords), at(50)).Commit(at(50), 1, Page(one, 1, at(60), "begun anew")))
 	p.wants(t, title, "begun anew")
 	p.wants(t, `SELECT count(*) FROM events`, "8")
@@ -170,7 +170,7 @@ func testLatest(t *testing.T, p Fixture) {
 	p.wants(t, `SELECT count(*) FROM sources WHERE first_seen < last_seen`, "1")
 }
 
-// A record with a key replaces the one of its key, one without that of its place.
+// A record replaces the record with its key; without a key, the record in its place.
 func testRecords(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	visit := func(round uint64) string {
@@ -195,7 +195,7 @@ func testRecords(t *testing.T, p Fixture) {
 	p.wants(t, `SELECT key FROM records WHERE gone_at IS NOT NULL AND key IS NOT NULL`, "k1")
 	p.wants(t, `SELECT pages FROM sources WHERE host = 'a.example'`, "0")
 
-	// Fields named as the envelope but for capitals make no records the same.
+	// Fields that differ from the envelope's only in capitals do not merge records.
 	for n := range 10 {
 		s.put(uint64(20+n), raw(fmt.Sprintf("%s.shop.%d", visit(1), n), "shop",
 			fmt.Sprintf(`{"kind":"shop","url":"https://a.example/","key":"shop %d","Key":"same","URL":"u","Visit":"v"}`, n)))
@@ -203,7 +203,7 @@ func testRecords(t *testing.T, p Fixture) {
 	p.wants(t, `SELECT count(*) FROM records WHERE kind = 'shop' AND url = 'https://a.example/'`, "10")
 }
 
-// The outcomes of requests are events, with all that they say.
+// Outcomes of requests are stored as events with all their fields.
 func testResults(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, sqlsink.FromResults), Created)
 	r := messages.Result{
@@ -222,7 +222,7 @@ func testResults(t *testing.T, p Fixture) {
 	p.readBack(t, 2)
 }
 
-// readBack reads everything that is committed, and verifies it.
+// readBack reads all committed records and verifies them.
 func (p Fixture) readBack(t testing.TB, want int) (lines []string) {
 	t.Helper()
 	log, err := p.Read("default")
@@ -250,8 +250,8 @@ func (p Fixture) readBack(t testing.TB, want int) (lines []string) {
 	return lines
 }
 
-// Whatever a foreign parser sends, the database takes: a record that it refused would
-// hold up its partition for ever.
+// The database accepts anything that a third-party parser sends: a refused record would block its
+// partition for ever.
 func testStrange(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	long := strings.Repeat("x", 20_000)
@@ -287,11 +287,11 @@ func testStrange(t *testing.T, p Fixture) {
 	p.wants(t, `SELECT title FROM pages WHERE url = 'https://a.example/latin'`, "caf\uFFFD")
 	p.wants(t, `SELECT title FROM pages WHERE url = 'https://a.example/nul'`, "a\uFFFDb")
 	p.wants(t, `SELECT count(*) FROM pages WHERE url = 'https://a.example/types' AND status IS NULL AND title IS NULL AND depth IS NULL`, "1")
-	p.readBack(t, len(recs)-1) // two are of the page …/year
+	p.readBack(t, len(recs)-1) // two have the URL …/year
 }
 
-// Two owners saw the same end of the log: what the one that was frozen commits later
-// is refused, and leaves nothing.
+// Two owners saw the same end of the log: a late commit of the frozen owner is refused and leaves
+// nothing behind.
 func testTaken(t *testing.T, p Fixture) {
 	one, two := p.open(t, sqlsink.FromRecords), p.open(t, sqlsink.FromRecords)
 	frozen, next := Enter(t, one, Created), Enter(t, two, Created)
@@ -313,7 +313,7 @@ func testTaken(t *testing.T, p Fixture) {
 	p.readBack(t, 2)
 }
 
-// An identity is taken once, even where the names of the commits differ.
+// An identity is accepted once, even if the names of the commits differ.
 func testRepeat(t *testing.T, p Fixture) {
 	s := p.open(t, sqlsink.FromRecords)
 	a := Enter(t, s, Created)
@@ -326,10 +326,10 @@ func testRepeat(t *testing.T, p Fixture) {
 		t.Errorf("the same record in the next life: %v, want %v", err, output.ErrExists)
 	}
 	p.wants(t, `SELECT count(*) FROM commits`, "1")
-	// In a stream made anew it is another record, of the same page.
+	// In a re-created stream it is another record of the same page.
 	later := Created.Add(time.Nanosecond)
 	b := Enter(t, s, later)
-	b.life = 1 // one of a second has one name
+	b.life = 1 // streams created within one second share a name
 	check(t, b.Commit(later, 1, Page("https://a.example/1", 1, Created, "one")))
 	p.wants(t, `SELECT count(*) FROM events`, "2")
 	p.wants(t, `SELECT count(*) FROM pages`, "1")
@@ -353,7 +353,7 @@ func testWriters(t *testing.T, p Fixture) {
 	check(t, output.Output{Log: log}.Close())
 }
 
-// What is missing is found.
+// Verification finds missing records.
 func testVerify(t *testing.T, p Fixture) {
 	sink := p.open(t, sqlsink.FromRecords)
 	s := Enter(t, sink, Created)
@@ -372,8 +372,7 @@ func testVerify(t *testing.T, p Fixture) {
 	}
 }
 
-// The log tells its entries in order, stamps change with them, and a commit of nothing
-// moves the position.
+// The log lists its entries in order, their stamps differ, and an empty commit moves the position.
 func testLog(t *testing.T, p Fixture) {
 	sink := p.open(t, sqlsink.FromRecords)
 	s := Enter(t, sink, Created)
@@ -402,8 +401,7 @@ func testLog(t *testing.T, p Fixture) {
 	}
 }
 
-// Columns have what the record says, and its visit is told by its identity where the
-// record does not say it.
+// Columns have the values of the record. If the record lacks its visit, the identity provides it.
 func testFields(t *testing.T, p Fixture) {
 	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)
 	v := messages.Visit{URL: messages.HashURL("https://a.example/f"), Round: 4}
@@ -414,9 +412,9 @@ func testFields(t *testing.T, p Fixture) {
 	p.wants(t, `SELECT count(*) FROM events WHERE visit = '`+v.String()+`'`, "1")
 }
 
-// Each kind has a view, whose columns are those of the spec and have its types. A spec
-// that changes changes the view, and what it drops stays. A value of another type, and
-// whatever a foreign parser sends, is no error to those who ask.
+// Each kind has a view with the columns and types of the spec. A changed spec changes the view;
+// columns it drops remain. Queries do not fail on values of another type or on anything that a
+// third-party parser sends.
 func testViews(t *testing.T, p Fixture) {
 	var columns []format.Column
 	f := sqlsink.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return columns, nil }}
@@ -452,13 +450,13 @@ func testViews(t *testing.T, p Fixture) {
 	p.wants(t, `SELECT count(seen) FROM records_product`, "2")
 	p.wants(t, `SELECT sum(price) FROM records_product WHERE price < 100`, "12.5")
 	p.wants(t, `SELECT count(*) FROM records_offer`, "1")
-	p.wants(t, `SELECT "SKU_2" || ' ' || host_2`+of+`'4'`, "other db1") // fields that a database would not tell from other columns
+	p.wants(t, `SELECT "SKU_2" || ' ' || host_2`+of+`'4'`, "other db1") // fields that a database could confuse with other columns
 
 	columns = []format.Column{{Name: "price", Type: format.Number}, {Name: "colour"}}
 	put("product", `{"key":"5","price":2,"colour":"red"}`)
 	p.wants(t, `SELECT colour || ' ' || price`+of+`'5'`, "red 2"+map[bool]string{true: ".0"}[p.Real])
 	p.wants(t, `SELECT sku`+of+`'1'`, "it's")
-	columns, rev = []format.Column{{Name: "price"}}, 3 // the type of the newest spec counts, whichever crawl has it
+	columns, rev = []format.Column{{Name: "price"}}, 3 // the type in the newest spec counts, whichever crawl has it
 	put("product", `{"key":"6","price":"free"}`, `{"key":"6b","price":"7.5"}`)
 	p.wants(t, `SELECT count(price) FROM records_product`, "6")
 	p.wants(t, `SELECT price`+of+`'1'`, "12.5")
@@ -482,8 +480,8 @@ func testViews(t *testing.T, p Fixture) {
 	p.wants(t, `SELECT sku`+of+`'1'`, "it's")
 }
 
-// A view that could not be made, as the database was in trouble, is made with the records
-// that could not be written then.
+// If the database fails while a view is created, the view is created with the next attempt to write
+// the same records.
 func testViewsAfterTrouble(t *testing.T, p Fixture) {
 	f := sqlsink.Format{Columns: func(string, string, uint64) ([]format.Column, error) { return []format.Column{{Name: "sku"}}, nil }}
 	s := Enter(t, p.open(t, sqlsink.FromRecords), Created)

@@ -1,5 +1,4 @@
-// Package stagestest connects tests of packages above stages to a NATS server with the streams
-// of Seine.
+// Package stagestest connects tests of packages above stages to a NATS server with Seine's streams.
 package stagestest
 
 import (
@@ -11,7 +10,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// Dial connects a Bus of the test, and shows its log if the test fails.
+// Dial returns a Bus for the test. It prints the log if the test fails.
 func Dial(t *testing.T, url string) (*stages.Bus, *await.Log) {
 	t.Helper()
 	log := new(await.Log)
@@ -28,7 +27,7 @@ func Dial(t *testing.T, url string) (*stages.Bus, *await.Log) {
 	return b, log
 }
 
-// Open starts a broker with the streams of Seine, four partitions.
+// Open starts a broker with Seine's streams and four partitions.
 func Open(t *testing.T) (*natstest.Broker, *stages.Bus) {
 	t.Helper()
 	br := natstest.NewBroker(t)
@@ -39,7 +38,7 @@ func Open(t *testing.T) (*natstest.Broker, *stages.Bus) {
 	return br, b
 }
 
-// ProvisionSnapshots gives b a bucket of snapshots of at most limit bytes.
+// ProvisionSnapshots creates the snapshots bucket of b with a limit in bytes.
 func ProvisionSnapshots(t *testing.T, b *stages.Bus, limit int64) {
 	t.Helper()
 	limits := messages.DefaultStreamLimits()

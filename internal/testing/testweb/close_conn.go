@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// cut closes the client's connection, with a TCP reset if asked. Where the connection cannot be had (a
-// httptest.ResponseRecorder) it aborts the handler.
+// cut closes the client's connection, optionally with a TCP reset. Without access to the connection
+// (as with a httptest.ResponseRecorder) it aborts the handler.
 func cut(rw http.ResponseWriter, reset bool) {
 	conn, _, err := http.NewResponseController(rw).Hijack()
 	if err != nil {

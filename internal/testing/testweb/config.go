@@ -13,7 +13,7 @@ const (
 	DefaultLogLimit     = 1_000_000
 )
 
-// RobotsMode is how the hosts answer a request for /robots.txt.
+// RobotsMode selects the answer of all hosts to a request for /robots.txt.
 type RobotsMode string
 
 // The robots.txt of every host.
@@ -24,38 +24,38 @@ const (
 	RobotsDenyAll RobotsMode = "deny"  // "Disallow: /"
 )
 
-// Config describes a web. The zero value is one host of 50 sound pages.
+// Config describes a web. The zero value is one host with 50 working pages.
 type Config struct {
-	Seed   uint64 // decides every byte; the same seed and sizes give the same web
+	Seed   uint64 // determines every byte; the same seed and sizes give the same web
 	Hosts  int    // number of hosts, default 1
 	Domain string // hosts are named h0.<Domain>, h1.<Domain>, …; default "localhost"
 
-	Site SiteKind // what the hosts are, default SiteTree; see there for sites without an end
+	Site SiteKind // kind of the hosts, default SiteTree; other kinds are endless
 
 	PagesPerHost   int     // HTML pages that answer 200, default 50
-	LinksPerPage   int     // links in the content of one page, default 20; the tree's own are never left out
+	LinksPerPage   int     // links in the content of one page, default 20; links of the tree are never left out
 	CrossHostLinks float64 // fraction (0 to 1) of random links that lead to another host, default 0
 	PageBytes      int     // median size of a page in bytes, default 16 KiB; from an eighth to eight times that
-	LargeRate      float64 // fraction of pages that are 1 to 4 MiB larger, by a comment that hardly compresses, default 0
+	LargeRate      float64 // fraction of pages with 1 to 4 MiB more, in a comment that hardly compresses, default 0
 
 	Latency       time.Duration // wait before every answer, default 0
-	LatencyJitter time.Duration // up to this much more, evenly spread, default 0
+	LatencyJitter time.Duration // additional random latency up to this, uniformly distributed, default 0
 
 	ErrorRate    float64 // fraction of pages that answer 5xx at first, default 0
-	ErrorTries   int     // how often such a page fails before it answers 200, default 1
+	ErrorTries   int     // number of failures before such a page answers 200, default 1
 	MissingRate  float64 // fraction of pages with a dead link (404, sometimes 410), default 0
 	RedirectRate float64 // fraction of pages their parent reaches only through redirects, default 0; also adds loops
 
 	RobotsTxt  RobotsMode    // default RobotsRules
-	CrawlDelay time.Duration // Crawl-delay named in robots.txt, default none
+	CrawlDelay time.Duration // Crawl-delay in robots.txt, default none
 	Sitemap    bool          // serve /sitemap.xml and name it in robots.txt
 	Traps      bool          // link endless calendars, session ids, repeating folders and soft 404s
-	Special    bool          // serve the awkward answers below /special/ on host 0
+	Special    bool          // serve unusual answers below /special/ on host 0
 
-	LogLimit int // requests remembered, default 1e6; later ones are only counted
+	LogLimit int // number of requests kept, default 1e6; later ones are only counted
 }
 
-// withDefaults fills in what was left zero.
+// withDefaults sets defaults for zero fields.
 func (c Config) withDefaults() Config {
 	setInt(&c.Hosts, DefaultHosts)
 	setInt(&c.PagesPerHost, DefaultPagesPerHost)

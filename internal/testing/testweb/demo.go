@@ -12,7 +12,7 @@ import (
 //go:embed demo
 var demoFiles embed.FS
 
-// demoMoved are the former addresses of the demo site.
+// demoMoved are the redirects of the demo site.
 var demoMoved = map[string]struct {
 	to     string
 	status int
@@ -43,7 +43,7 @@ func Demo() http.Handler {
 func DemoPages() []string {
 	files := demoFS()
 	var pages []string
-	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error { // embedded: it cannot fail
+	_ = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error { // embedded, so it cannot fail
 		hidden := strings.HasPrefix(name, "private/") || name == "404.html"
 		if err == nil && !d.IsDir() && path.Ext(name) == ".html" && !hidden {
 			pages = append(pages, "/"+strings.TrimSuffix(name, "index.html"))
@@ -62,7 +62,7 @@ func demoFS() fs.FS {
 	return files
 }
 
-// exists reports a file, or a folder with an index; other folders are not listed.
+// exists reports whether a path is a file, or a folder with an index; other folders are not listed.
 func exists(files fs.FS, urlPath string) bool {
 	name := path.Join(".", urlPath)
 	info, err := fs.Stat(files, name)

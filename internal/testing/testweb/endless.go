@@ -8,26 +8,28 @@ import (
 	"strings"
 )
 
-// SiteKind is what all hosts of a web are.
+// SiteKind is the kind of all hosts of a web.
 type SiteKind string
 
-// The kinds of sites. All but the first have PagesPerHost real pages of text, three links or fewer from "/" for up to
-// a thousand, and beside them pages without an end, so that only a crawler that sees through them ever gets done.
-// Of the rates, Traps and Special nothing applies to these.
+// The kinds of sites. All but the first have PagesPerHost real pages of text; up to a thousand of
+// them are within three links of "/". They also have endless pages, so a crawler finishes only if
+// it detects them. Config's rates, Traps and Special do not apply to these.
 const (
 	SiteTree SiteKind = "tree" // the default: see the package comment
 
-	// SiteCalendar links a calendar, which links months and days before and after for ever, all without events.
+	// SiteCalendar links a calendar, which links earlier and later months and days for ever, all
+	// without events.
 	SiteCalendar SiteKind = "calendar"
-	// SiteSessions writes a new session id, of a name of its own, into the links of each answer.
+	// SiteSessions writes a new session id, under an uncommon parameter name, into the links of
+	// each answer.
 	SiteSessions SiteKind = "sessions"
-	// SiteKnownSessions does that with the names that servers use: PHPSESSID and ;jsessionid=.
+	// SiteKnownSessions does so with common names: PHPSESSID and ;jsessionid=.
 	SiteKnownSessions SiteKind = "known-sessions"
-	// SiteSoft404 answers 200 for every path: sorry, not found, try these ten.
+	// SiteSoft404 answers 200 for every path, with an error text and ten suggested links.
 	SiteSoft404 SiteKind = "soft404"
-	// SiteRepeater has links that lack their first slash, and answers for a page in any folder.
+	// SiteRepeater has links that lack their leading slash, and serves a page below any folder.
 	SiteRepeater SiteKind = "repeater"
-	// SiteFacets has a list of products with filters, in every combination and order.
+	// SiteFacets has a product list with filters in every combination and order.
 	SiteFacets SiteKind = "facets"
 )
 
@@ -36,12 +38,12 @@ func SiteKinds() []SiteKind {
 	return []SiteKind{SiteTree, SiteCalendar, SiteSessions, SiteKnownSessions, SiteSoft404, SiteRepeater, SiteFacets}
 }
 
-// fanOut is how many pages of an endless site hang on each.
+// fanOut is the number of child pages of each page on an endless site.
 const fanOut = 10
 
 func (s *site) isEndless() bool { return s.cfg.Site != SiteTree }
 
-// appendEndlessPath writes the path of a real page.
+// appendEndlessPath appends the path of a real page.
 func (s *site) appendEndlessPath(b []byte, host, page int) []byte {
 	if page == 0 {
 		return append(b, '/')
@@ -59,11 +61,11 @@ func (s *site) appendEndlessPath(b []byte, host, page int) []byte {
 	return append(appendSlug(b, s.text.words[h>>32%wordCount], page), ".html"...)
 }
 
-// repeated are the folders that contain themselves.
+// repeated are the folders that repeat themselves.
 const repeated = "docs/guide"
 
-// PageAt returns the number of the real page that a path of an endless site, as a Request has it, shows; false for what
-// is no page, or one of those without an end.
+// PageAt returns the number of the real page at a path of an endless site, given as in a Request.
+// It returns false for other paths and for endless pages.
 func (w *Web) PageAt(host int, path string) (page int, ok bool) {
 	path, _, _ = strings.Cut(path, "?")
 	switch w.site.cfg.Site {
@@ -85,8 +87,8 @@ func (w *Web) PageAt(host int, path string) (page int, ok bool) {
 	return page, w.Path(host, page) == path
 }
 
-// Unfetched lists the real pages of an endless site that were not asked for under any path, and counts the answers that
-// showed none, or one that was shown before.
+// Unfetched lists the real pages of an endless site that were not requested under any path. It also
+// counts the wasted requests: answers with no real page, or with one that was served before.
 func (w *Web) Unfetched(host int) (pages []string, wasted int) {
 	seen := make([]bool, w.site.cfg.PagesPerHost)
 	for _, r := range w.RequestsTo(host) {
@@ -134,7 +136,7 @@ type endlessPage struct {
 	*Web
 	host    int
 	url     *url.URL
-	session string // of this answer, as it is written behind a path
+	session string // of this answer, as a suffix of paths
 }
 
 func (e *endlessPage) head(title string) {
@@ -142,7 +144,7 @@ func (e *endlessPage) head(title string) {
 		title + "</h1>\n")
 }
 
-// page writes a real page: its text, and links to those that hang on it and some others.
+// page writes a real page: its text, and links to its children and some other pages.
 func (e *endlessPage) page(n int) {
 	s := e.site
 	r := rng(s.hash(e.host, n, saltBody))
@@ -172,7 +174,7 @@ func (e *endlessPage) page(n int) {
 	e.WriteString("</ul>\n")
 }
 
-// doors writes the links from a real page to what has no end.
+// doors writes the links from a real page to endless pages.
 func (e *endlessPage) doors(r *rng) {
 	words := e.site.text.words
 	switch e.site.cfg.Site {
@@ -197,7 +199,7 @@ func (e *endlessPage) link(to, text string) {
 	e.WriteString("<li><a href=\"" + to + "\">" + text + "</a>\n")
 }
 
-// newSession makes the session id of this answer, if the site has them.
+// newSession generates the session id of this answer, if the site has session ids.
 func (e *endlessPage) newSession() {
 	id := func() string {
 		return strconv.FormatUint(mix(e.site.cfg.Seed, saltTrap, e.sessions.Add(1)), 16)
@@ -215,7 +217,7 @@ func (e *endlessPage) newSession() {
 	}
 }
 
-// calendar writes a month or a day; it reports false for a path that is neither.
+// calendar writes a month or a day. It returns false if the path is neither.
 func (e *endlessPage) calendar() bool {
 	parts := strings.Split(strings.Trim(e.url.Path, "/"), "/")
 	var date []int
@@ -243,7 +245,7 @@ var (
 	dayNames = [...]string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
 )
 
-// daysInMonth is enough for a calendar without events.
+// daysInMonth is precise enough for a calendar without events.
 const daysInMonth = 30
 
 func (e *endlessPage) month(year, month int) {
@@ -271,7 +273,7 @@ func (e *endlessPage) day(year, month, day int) {
 
 func dayPath(day int) string { return "/" + strconv.Itoa((day+1)/10) + strconv.Itoa((day+1)%10) }
 
-// sorry writes the answer for a path that is none, with paths that are none.
+// sorry writes the answer for a nonexistent path, with links to more of them.
 func (e *endlessPage) sorry() {
 	h := mix(e.site.cfg.Seed, saltTrap)
 	for _, c := range []byte(e.url.Path) {
@@ -288,13 +290,14 @@ func (e *endlessPage) sorry() {
 	e.WriteString("</ul>\n")
 }
 
-// filters of a list of products: the name, and its values.
+// filters of a product list: the name and its values.
 var filters = [...][]string{
 	{"color", "red", "blue"}, {"size", "small", "large"}, {"brand", "acme"}, {"material", "wool"}, {"sale", "yes"},
 	{"stock", "yes"}, {"rating", "good"}, {"gift", "yes"},
 }
 
-// list writes the products that pass the filters, and links that add another filter, last, or turn the order around.
+// list writes a filtered product list, with links that append another filter or reverse the order
+// of the filters.
 func (e *endlessPage) list() {
 	e.head("Products")
 	query := e.url.RawQuery

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// link writes the next link as an <a> element, in one of the many ways HTML and RFC 3986 allow.
+// link writes the next link as an <a> element, in one of the many notations that HTML and RFC 3986
+// allow.
 func (p *page) link() {
 	l := p.links[p.next]
 	p.next++
@@ -38,7 +39,7 @@ func (p *page) link() {
 	p.str("</a>")
 }
 
-// href writes the reference: from another host in full, else relative, absolute or in full.
+// href writes the reference: in full for another host, else relative, absolute or in full.
 func (p *page) href(l link, path []byte) {
 	if l.host != p.host {
 		p.authority("http:", p.site.name(l.host)+p.port)
@@ -69,7 +70,7 @@ func (p *page) authority(scheme, hostport string) {
 	p.str(hostport)
 }
 
-// relative writes the path as seen from the page's folder.
+// relative writes the path relative to the page's folder.
 func (p *page) relative(path []byte) {
 	if p.depth == 0 || p.r.intn(4) == 0 {
 		p.str("./")
@@ -80,8 +81,8 @@ func (p *page) relative(path []byte) {
 	p.escaped(path[1:])
 }
 
-// escaped writes a path into an attribute: "&" as one of its entities, and now and then a letter unescaped, which a
-// client has to escape again.
+// escaped writes a path into an attribute: "&" as one of its entities, and sometimes an unescaped
+// letter, which the client has to escape.
 func (p *page) escaped(path []byte) {
 	if i := bytes.IndexByte(path, '&'); i >= 0 {
 		p.b = append(p.b, path[:i]...)
@@ -95,7 +96,7 @@ func (p *page) escaped(path []byte) {
 	p.b = append(p.b, path...)
 }
 
-// depthOf counts the folders of a path, its query left out.
+// depthOf counts the folders of a path without its query.
 func depthOf(path []byte) int {
 	if i := bytes.IndexByte(path, '?'); i >= 0 {
 		path = path[:i]
@@ -103,7 +104,7 @@ func depthOf(path []byte) int {
 	return bytes.Count(path, []byte("/")) - 1
 }
 
-// portOf returns the ":port" of a host and port, or nothing.
+// portOf returns the ":port" of a host and port, or "".
 func portOf(hostport string) string {
 	i := strings.LastIndexByte(hostport, ':')
 	if i < 0 || strings.HasSuffix(hostport, "]") {

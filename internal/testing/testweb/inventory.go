@@ -3,8 +3,8 @@ package testweb
 // Path returns the escaped path, and query, of HTML page number page of a host. Page 0 is "/".
 func (w *Web) Path(host, page int) string { return string(w.site.appendPath(nil, host, page)) }
 
-// Pages lists the paths of the HTML pages that a correct crawler, starting at "/" and obeying robots.txt, must find
-// with status 200. Traps and special pages are not among them.
+// Pages lists the paths of the HTML pages that a correct crawler must find with status 200 if it
+// starts at "/" and obeys robots.txt. Traps and special pages are not among them.
 func (w *Web) Pages(host int) []string {
 	s := w.site
 	if !s.robotsAllowPages() {
@@ -16,7 +16,7 @@ func (w *Web) Pages(host int) []string {
 	})...)
 }
 
-// Disallowed lists the paths of the HTML pages that are linked and that robots.txt forbids.
+// Disallowed lists the paths of linked HTML pages that robots.txt forbids.
 func (w *Web) Disallowed(host int) []string {
 	s := w.site
 	switch {
@@ -28,17 +28,17 @@ func (w *Web) Disallowed(host int) []string {
 	return s.private(host, func(page int) bool { return !s.isOpen(host, page) })
 }
 
-// Missing lists the paths that are linked and answer 404 or 410 for ever.
+// Missing lists linked paths that always answer 404 or 410.
 func (w *Web) Missing(host int) []string {
 	return w.site.collect(host, w.site.hasMissing, w.site.appendMissing)
 }
 
-// Flaky lists the paths that answer 5xx the first Config.ErrorTries times. Pages has them too.
+// Flaky lists the paths that answer 5xx the first Config.ErrorTries times. Pages includes them.
 func (w *Web) Flaky(host int) []string {
 	return w.site.collect(host, w.site.isFlaky, w.site.appendPath)
 }
 
-// Redirects lists the paths that a parent page links in place of a page, and that lead there.
+// Redirects lists the paths that a parent page links instead of a page, and that redirect to it.
 func (w *Web) Redirects(host int) []string {
 	return w.site.collect(host, w.site.isRedirected, w.site.appendRedirect)
 }
@@ -57,7 +57,7 @@ func (s *site) private(host int, keep func(page int) bool) []string {
 	}, s.appendPrivate)
 }
 
-// collect writes a path for each page number of the host that is kept.
+// collect returns a path for each page number of the host that keep accepts.
 func (s *site) collect(host int, keep func(host, page int) bool, write func([]byte, int, int) []byte) []string {
 	var paths []string
 	for page := range s.cfg.PagesPerHost {

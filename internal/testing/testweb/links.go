@@ -1,6 +1,6 @@
 package testweb
 
-// target is what a link leads to.
+// target is the kind of target of a link.
 type target uint8
 
 const (
@@ -13,7 +13,7 @@ const (
 	toSpecial
 )
 
-// link is one link of a page; n is a page number, or which trap or loop.
+// link is one link of a page; n is a page number, or the index of a trap or loop.
 type link struct {
 	host     int
 	n        int
@@ -21,7 +21,8 @@ type link struct {
 	nofollow bool
 }
 
-// appendLinks chooses the links of a page: first those that must be there, then random ones up to LinksPerPage.
+// appendLinks chooses the links of a page: first the required ones, then random ones up to
+// LinksPerPage.
 func (s *site) appendLinks(links []link, host, page int, r *rng) []link {
 	links = s.appendChildren(links, host, page)
 	if s.hasPrivate(host, page) {
@@ -44,7 +45,8 @@ func (s *site) appendLinks(links []link, host, page int, r *rng) []link {
 	return links
 }
 
-// appendChildren adds the tree's links, which make every page reachable; they are never nofollow.
+// appendChildren adds the links of the tree, which make every page reachable; they are never
+// nofollow.
 func (s *site) appendChildren(links []link, host, page int) []link {
 	for child := 2*page + 1; child <= 2*page+2 && child < s.cfg.PagesPerHost; child++ {
 		to := toPage
@@ -76,7 +78,7 @@ func (s *site) randomLink(host int, r *rng) link {
 	return link{host: to, n: r.intn(s.cfg.PagesPerHost), nofollow: r.intn(12) == 0}
 }
 
-// appendTarget writes the escaped path a link leads to.
+// appendTarget appends the escaped path of a link's target.
 func (s *site) appendTarget(b []byte, l link) []byte {
 	switch l.to {
 	case toRedirect:

@@ -8,22 +8,23 @@ import (
 
 // Request is one request as the server saw it.
 //
-// At is when the handler was called, never before the client sent the request. End is when the answer was complete
-// but for its last write, never after the client could have read all of it. So a gap taken from a Request is never
-// shorter than the one the client kept, and a client that waits for each answer never seems to overlap.
+// At is the time when the handler was called, never before the client sent the request. End is the
+// time when the answer was complete but for its last write, never after the client could have read
+// all of it. So the gap between two Requests is never shorter than the client's, and a client that
+// waits for each answer never seems to overlap.
 type Request struct {
 	At        time.Time `json:"at"`
-	End       time.Time `json:"end"`  // zero while the answer is under way
+	End       time.Time `json:"end"`  // zero while the request is in flight
 	Host      string    `json:"host"` // without a port; every name of host 0 is "h0.<domain>"
 	Method    string    `json:"method"`
 	Path      string    `json:"path"` // as sent, with the query
 	UserAgent string    `json:"user_agent,omitempty"`
-	Status    int       `json:"status"` // 0: none sent, the connection was cut
-	Bytes     int       `json:"bytes"`  // of the body, as encoded
+	Status    int       `json:"status"` // 0 if the connection was cut without a status
+	Bytes     int       `json:"bytes"`  // of the encoded body
 }
 
-// Log remembers requests in the order they came in. A request is in it from its first moment, and its status and
-// size are in it before the client can see them.
+// Log records requests in order of arrival. A request is recorded before it is handled, and its
+// status and size before the client can see them.
 type Log struct {
 	now   func() time.Time
 	limit int
@@ -33,7 +34,7 @@ type Log struct {
 	dropped  int
 }
 
-// NewLog returns a log of at most limit requests; 0 is DefaultLogLimit.
+// NewLog returns a log of at most limit requests; 0 means DefaultLogLimit.
 func NewLog(limit int) *Log {
 	setInt(&limit, DefaultLogLimit)
 	return &Log{now: time.Now, limit: limit}
@@ -42,7 +43,8 @@ func NewLog(limit int) *Log {
 // Requests returns a copy of the log, ordered by At.
 func (l *Log) Requests() []Request { return l.Select(func(*Request) bool { return true }) }
 
-// Select returns a copy of the requests that keep accepts, ordered by At. It must not keep the pointer.
+// Select returns a copy of the requests that keep accepts, ordered by At. keep must not retain the
+// pointer.
 func (l *Log) Select(keep func(*Request) bool) []Request {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,33 +57,34 @@ func (l *Log) Select(keep func(*Request) bool) []Request {
 	return kept
 }
 
-// Count is how often a path, with its query, was asked for, of any host and with any method.
+// Count returns the number of requests for a path, including its query, on any host and with any
+// method.
 func (l *Log) Count(path string) int {
 	return len(l.Select(func(r *Request) bool { return r.Path == path }))
 }
 
-// Dropped is how many requests came in after the limit.
+// Dropped returns the number of requests that arrived after the limit.
 func (l *Log) Dropped() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.dropped
 }
 
-// Reset forgets everything so far.
+// Reset empties the log.
 func (l *Log) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.requests, l.dropped = nil, 0
 }
 
-// Add logs a request that no Handler has seen.
+// Add logs a request that did not pass a Handler.
 func (l *Log) Add(r Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.add(&r)
 }
 
-// add needs mu, so that the log is in order.
+// add logs a request. The caller holds mu, so that the log is in order.
 func (l *Log) add(r *Request) {
 	r.At = l.now()
 	if len(l.requests) < l.limit {
@@ -91,7 +94,8 @@ func (l *Log) add(r *Request) {
 	}
 }
 
-// Handler records what next serves, under the name that host gives the request, or that of its Host header for a nil host.
+// Handler records the requests that next serves. The host function names the host; nil means the
+// Host header.
 func (l *Log) Handler(next http.Handler, host func(*http.Request) string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Host

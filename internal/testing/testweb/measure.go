@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// MinGap is the smallest time from the end of one request to the start of the next. It is negative where two overlap,
-// and 0, since nothing is proven, with fewer than two requests.
+// MinGap returns the shortest time from the end of one request to the start of the next. It is
+// negative if requests overlap, and 0 for fewer than two requests, which prove nothing.
 func MinGap(requests []Request) time.Duration {
 	return minGap(requests, func(r Request) time.Time { return r.End })
 }
 
-// MinStartGap is the smallest time from the start of one request to the start of the next; 0 with fewer than two.
+// MinStartGap returns the shortest time from the start of one request to the start of the next; 0
+// for fewer than two.
 func MinStartGap(requests []Request) time.Duration {
 	return minGap(requests, func(r Request) time.Time { return r.At })
 }
 
-// minGap is the smallest time from the latest mark so far to the next start.
+// minGap returns the shortest time from the latest mark so far to the next start.
 func minGap(requests []Request, mark func(Request) time.Time) time.Duration {
 	if len(requests) < 2 {
 		return 0
@@ -33,11 +34,11 @@ func minGap(requests []Request, mark func(Request) time.Time) time.Duration {
 	return smallest
 }
 
-// MaxConcurrent is the largest number of requests under way at one moment. One that starts in the very moment another
-// ends does not overlap it.
+// MaxConcurrent returns the largest number of requests in flight at a time. A request that starts
+// at the very moment another one ends does not overlap it.
 func MaxConcurrent(requests []Request) int {
 	most := 0
-	var active []time.Time // ends of the requests under way
+	var active []time.Time // end times of in-flight requests
 	for _, r := range closed(requests) {
 		active = slices.DeleteFunc(active, func(end time.Time) bool { return !end.After(r.At) })
 		active = append(active, r.End)
@@ -46,7 +47,8 @@ func MaxConcurrent(requests []Request) int {
 	return most
 }
 
-// closed returns the requests by start. One still under way is given an end after everything else that is known.
+// closed returns the requests ordered by start. In-flight requests get an end time after all known
+// times.
 func closed(requests []Request) []Request {
 	ordered := slices.Clone(requests)
 	slices.SortStableFunc(ordered, func(a, b Request) int { return a.At.Compare(b.At) })

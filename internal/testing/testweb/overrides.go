@@ -7,14 +7,14 @@ import (
 	"sync/atomic"
 )
 
-// hostState is what a test has told one host to do.
+// hostState is the behaviour that a test has set for one host.
 type hostState struct {
 	down   atomic.Bool
 	forced atomic.Pointer[forcedStatus]
 	whole  atomic.Pointer[answerer]
 
 	mu       sync.Mutex                                  // held by writers
-	handlers atomic.Pointer[map[string]http.HandlerFunc] // replaced, never changed
+	handlers atomic.Pointer[map[string]http.HandlerFunc] // replaced, never modified
 }
 
 type forcedStatus struct {
@@ -22,8 +22,8 @@ type forcedStatus struct {
 	retryAfter string
 }
 
-// Handle lets h answer for a path of a host, in place of the site. A path with a query matches only that query; one
-// without matches any. A nil h gives the path back to the site.
+// Handle makes h answer for a path of a host instead of the site. A path with a query matches only
+// that query; a path without one matches any. A nil h removes the handler.
 func (w *Web) Handle(host int, path string, h http.HandlerFunc) {
 	s := &w.hosts[host]
 	s.mu.Lock()
@@ -39,11 +39,12 @@ func (w *Web) Handle(host int, path string, h http.HandlerFunc) {
 	s.handlers.Store(&next)
 }
 
-// SetHostDown makes a host close every connection without an answer, or ends that. It comes before Handle.
+// SetHostDown makes a host close every connection without an answer, or ends that. It takes
+// precedence over Handle.
 func (w *Web) SetHostDown(host int, down bool) { w.hosts[host].down.Store(down) }
 
-// SetStatus makes a whole host, robots.txt included, answer code with an optional Retry-After; code 0 ends that.
-// Paths with a handler of their own keep it.
+// SetStatus makes a whole host, including robots.txt, answer with code and an optional Retry-After;
+// code 0 ends that. Paths with a handler keep it.
 func (w *Web) SetStatus(host, code int, retryAfter string) {
 	if code == 0 {
 		w.hosts[host].forced.Store(nil)
@@ -52,7 +53,7 @@ func (w *Web) SetStatus(host, code int, retryAfter string) {
 	w.hosts[host].forced.Store(&forcedStatus{code, retryAfter})
 }
 
-// intercept answers in place of the site, if the host was told to.
+// intercept answers instead of the site if the test has set a behaviour for the request.
 func (s *hostState) intercept(rw http.ResponseWriter, r *http.Request) bool {
 	if s.down.Load() {
 		cut(rw, false)

@@ -14,18 +14,18 @@ type page struct {
 
 	host, number int
 	base         string // host and port as the client named them
-	port         string // ":8080", or nothing
+	port         string // ":8080" or ""
 	path         []byte // of the page itself
-	depth        int    // folders to climb from the base of relative links to "/"
+	depth        int    // number of folders from the base of relative links up to "/"
 
 	links []link
-	next  int // first of links not yet written
-	goal  int // bytes aimed at
+	next  int // index of the first link not yet written
+	goal  int // target size in bytes
 }
 
 var pages = sync.Pool{New: func() any { return &page{} }}
 
-// newPage takes a page from the pool; release gives it back.
+// newPage takes a page from the pool; release returns it.
 func newPage(s *site, host, number int, base string) *page {
 	p := pages.Get().(*page)
 	*p = page{
@@ -35,7 +35,7 @@ func newPage(s *site, host, number int, base string) *page {
 	return p
 }
 
-// maxPooled bounds the buffers that wait for the next page.
+// maxPooled is the largest buffer that the pool keeps.
 const maxPooled = 1 << 20
 
 func (p *page) release() {
@@ -54,7 +54,8 @@ func (p *page) writeTree() []byte {
 	return p.b
 }
 
-// writePrivate writes the page below /private/ of this number: a short one with random links only.
+// writePrivate writes the page with this number below /private/: a short one with random links
+// only.
 func (p *page) writePrivate() []byte {
 	p.path = p.site.appendPrivate(p.path, p.host, p.number)
 	p.depth = depthOf(p.path)
@@ -133,7 +134,7 @@ func (p *page) foot() {
 	p.str(". <a href=\"/\" rel=\"home\">Top</a></p></footer>\n</body>\n</html>\n")
 }
 
-// pad writes a comment with n characters by chance.
+// pad writes a comment with n random characters.
 func (p *page) pad(n int) {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	p.b = slices.Grow(p.b, n+16)
@@ -148,7 +149,8 @@ func (p *page) pad(n int) {
 	p.str(" -->\n")
 }
 
-// block writes the next piece of content: one with links while these lag behind the text, else plain text.
+// block writes the next piece of content: one with links while the links lag behind the text, else
+// plain text.
 func (p *page) block() {
 	left := len(p.links) - p.next
 	if left == 0 || p.next*p.goal > len(p.b)*len(p.links) {

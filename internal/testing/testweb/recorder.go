@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// recorder is the ResponseWriter that keeps a Request up to date, always a step ahead of the client.
+// recorder is a ResponseWriter that keeps a Request up to date, always ahead of the client.
 type recorder struct {
 	http.ResponseWriter
 	log *Log
@@ -18,7 +18,7 @@ type recorder struct {
 	hijacked bool
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
@@ -51,8 +51,9 @@ func (r *recorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// add counts bytes about to be written. With the last of a declared length the client may see the end before the
-// handler returns, so this is when the request ends; otherwise net/http completes the answer after the handler.
+// add counts bytes about to be written. With the last byte of a declared length the client may see
+// the end before the handler returns, so the request ends now. Otherwise net/http completes the
+// answer after the handler returns.
 func (r *recorder) add(n int) {
 	r.log.mu.Lock()
 	defer r.log.mu.Unlock()
@@ -70,8 +71,9 @@ func (r *recorder) Flush() {
 	_ = http.NewResponseController(r.ResponseWriter).Flush()
 }
 
-// Hijack implements http.Hijacker. The status stays what it was, 0 if nothing had been sent. The request ends now: the
-// client may see the end of the connection before the handler, which closes it, goes on.
+// Hijack implements http.Hijacker. The status is kept, 0 if nothing has been sent. The request ends
+// now, because the client may see the end of the connection before the handler, which closes it,
+// continues.
 func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(r.ResponseWriter).Hijack()
 	if err == nil {
@@ -83,7 +85,7 @@ func (r *recorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, rw, err
 }
 
-// finish closes the request; returned is false when the handler panicked.
+// finish ends the request; returned is false if the handler panicked.
 func (r *recorder) finish(returned bool) {
 	r.log.mu.Lock()
 	defer r.log.mu.Unlock()

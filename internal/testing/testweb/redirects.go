@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// maxHops bounds the chains before a redirected page.
+// maxHops is the maximum number of redirects before a page.
 const maxHops = 4
 
-// loopEntries are the redirects that lead nowhere; "/" links them when there are redirects at all.
+// loopEntries are redirect loops; "/" links them if the web has redirects.
 var loopEntries = [...]string{"/go/loop-a", "/go/self"}
 
 var loops = map[string]string{
@@ -18,12 +18,12 @@ var loops = map[string]string{
 	"/go/self":   "/go/self",
 }
 
-// appendRedirect writes the path that leads to a redirected page.
+// appendRedirect appends the path that leads to a redirected page.
 func (s *site) appendRedirect(b []byte, _, page int) []byte {
 	return strconv.AppendInt(append(b, "/go/"...), int64(page), 10)
 }
 
-// hops is how many redirects lie before the page: most have one.
+// hops returns the number of redirects before the page: one for most.
 func (s *site) hops(host, page int) int {
 	h := s.hash(host, page, saltRedirect) >> 8
 	if h%3 != 0 {
@@ -63,7 +63,7 @@ func redirectStatus(n int) int {
 	}[n%4]
 }
 
-// location redirects without making the target absolute, as http.Redirect would.
+// location redirects without making the target absolute, as http.Redirect does.
 func location(rw http.ResponseWriter, to string, status int) {
 	rw.Header().Set("Location", to)
 	rw.WriteHeader(status)

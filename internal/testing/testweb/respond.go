@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// sitePages answers the pages of a site, its robots.txt and its sitemap.
+// sitePages serves the pages of a site, its robots.txt and its sitemap.
 type sitePages struct{ *Web }
 
-// page answers with a page of the tree, after as many failures as a flaky one owes.
+// page serves a page of the tree, after the failures of a flaky page.
 func (sp sitePages) page(rw http.ResponseWriter, r *http.Request, host int, uri string) {
 	n, ok := sp.site.find(host, uri)
 	if !ok {
@@ -27,7 +27,7 @@ func (sp sitePages) page(rw http.ResponseWriter, r *http.Request, host int, uri 
 	sp.content(rw, r, host, n, p.writeTree)
 }
 
-// private answers with a page below /private/, allowed or not.
+// private serves a page below /private/, allowed or not.
 func (sp sitePages) private(rw http.ResponseWriter, r *http.Request, host int, uri string) {
 	n, ok := numberIn(uri)
 	if !ok || n >= sp.site.cfg.PagesPerHost || !sp.site.hasPrivate(host, n) ||
@@ -40,7 +40,7 @@ func (sp sitePages) private(rw http.ResponseWriter, r *http.Request, host int, u
 	sp.content(rw, r, host, n, p.writePrivate)
 }
 
-// missing answers for the dead links.
+// missing serves dead links.
 func (sp sitePages) missing(rw http.ResponseWriter, host int, uri string) {
 	if n, ok := numberIn(uri); ok && sp.site.hash(host, n, saltMissing)%4 == 0 {
 		http.Error(rw, "gone", http.StatusGone)
@@ -54,7 +54,7 @@ func (s *site) appendMissing(b []byte, host, page int) []byte {
 	return append(appendSlug(append(b, "/missing/"...), word, page), ".html"...)
 }
 
-// fails reports whether this answer for a flaky page is one of its failures.
+// fails counts the answers for a flaky page and reports whether this one fails.
 func (sp sitePages) fails(host, page int) bool {
 	sp.mu.Lock()
 	defer sp.mu.Unlock()
@@ -63,7 +63,7 @@ func (sp sitePages) fails(host, page int) bool {
 	return sp.tries[key] <= sp.site.cfg.ErrorTries
 }
 
-// base is the authority that pages name for themselves: the one asked for, if it is fit for HTML.
+// base returns the authority in the page's own URLs: the requested one if it is safe in HTML.
 func (sp sitePages) base(r *http.Request, host int) string {
 	for _, c := range []byte(r.Host) {
 		if !isAuthorityByte(c) {
@@ -77,14 +77,14 @@ func isAuthorityByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(".-:[]", c) >= 0
 }
 
-// Shared header values; net/http only reads them.
+// Header values are shared; net/http only reads them.
 var (
 	typeHTML = []string{"text/html; charset=utf-8"}
 	typeXML  = []string{"application/xml; charset=utf-8"}
 	typeText = []string{"text/plain; charset=utf-8"}
 )
 
-// content answers with HTML, or 304 when the client has it already.
+// content serves HTML, or 304 if the client has it already.
 func (sp sitePages) content(rw http.ResponseWriter, r *http.Request, host, page int, write func() []byte) {
 	modified := sp.site.modified(host, page)
 	etag := `"` + strconv.FormatUint(mix(sp.site.cfg.Seed, uint64(host), uint64(page)), 36) + `"`
@@ -98,7 +98,7 @@ func (sp sitePages) content(rw http.ResponseWriter, r *http.Request, host, page 
 	send(rw, r, typeHTML, write())
 }
 
-// notModified follows RFC 9110 section 13.2.2: If-None-Match decides alone where it is present.
+// notModified follows RFC 9110 section 13.2.2: if If-None-Match is present, it alone decides.
 func notModified(r *http.Request, etag string, modified time.Time) bool {
 	if tags := r.Header.Get("If-None-Match"); tags != "" {
 		for tag := range strings.SplitSeq(tags, ",") {
@@ -128,7 +128,7 @@ func send(rw http.ResponseWriter, r *http.Request, contentType []string, body []
 
 func notFound(rw http.ResponseWriter) { http.Error(rw, "not found", http.StatusNotFound) }
 
-// static serves the stylesheet and the picture that pages name.
+// static serves the stylesheet and the picture of pages.
 func (sp sitePages) static(rw http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/static/site.css":

@@ -2,7 +2,7 @@ package testweb
 
 import "math/bits"
 
-// rng is SplitMix64: one word of state, so that a page can have its own at no cost.
+// rng is SplitMix64. Its state is one word, so that a generator per page costs nothing.
 type rng uint64
 
 func (r *rng) next() uint64 {
@@ -10,16 +10,16 @@ func (r *rng) next() uint64 {
 	return scramble(uint64(*r))
 }
 
-// intn returns an even choice of 0 to n-1; n must be positive.
+// intn returns a uniform number from 0 to n-1; n must be positive.
 func (r *rng) intn(n int) int {
 	hi, _ := bits.Mul64(r.next(), uint64(n))
 	return int(hi)
 }
 
-// chance is true with probability p.
+// chance returns true with probability p.
 func (r *rng) chance(p float64) bool { return fraction(r.next()) < p }
 
-// fraction maps a hash evenly to [0, 1).
+// fraction maps a hash uniformly to [0, 1).
 func fraction(h uint64) float64 { return float64(h>>11) / (1 << 53) }
 
 func scramble(z uint64) uint64 {
@@ -28,7 +28,7 @@ func scramble(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// mix hashes numbers into one, order included.
+// mix hashes numbers into one; their order matters.
 func mix(values ...uint64) uint64 {
 	h := uint64(0x5e1e)
 	for _, v := range values {

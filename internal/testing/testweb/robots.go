@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// robots answers /robots.txt in the configured mode.
+// robots serves /robots.txt in the configured mode.
 func (sp sitePages) robots(rw http.ResponseWriter, r *http.Request, host int) {
 	switch sp.site.cfg.RobotsTxt {
 	case RobotsMissing:

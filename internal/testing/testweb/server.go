@@ -44,7 +44,7 @@ func ServeOn(listener net.Listener, h http.Handler) *Server {
 	s := &Server{http: &httptest.Server{Listener: listener, Config: &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 30 * time.Second,
-		ErrorLog:          log.New(io.Discard, "", 0), // aborted answers are meant
+		ErrorLog:          log.New(io.Discard, "", 0), // aborted answers are intended
 	}}}
 	if w, ok := h.(*Web); ok {
 		s.name = w.Name
@@ -53,10 +53,11 @@ func ServeOn(listener net.Listener, h http.Handler) *Server {
 	return s
 }
 
-// Addr is the address listened on.
+// Addr returns the listening address.
 func (s *Server) Addr() string { return s.http.Listener.Addr().String() }
 
-// URL is the absolute URL of a path of a host. A handler that is no Web has one host, named by its address.
+// URL returns the absolute URL of a path of a host. A handler that is not a Web has one host, named
+// by its address.
 func (s *Server) URL(host int, path string) string {
 	authority := s.Addr()
 	if s.name != nil {
@@ -65,14 +66,15 @@ func (s *Server) URL(host int, path string) string {
 	return "http://" + authority + "/" + strings.TrimPrefix(path, "/")
 }
 
-// DialContext connects to this server whatever the address, for clients whose resolver knows no .localhost names.
+// DialContext connects to this server whatever the address, for clients whose resolver does not
+// know .localhost names.
 func (s *Server) DialContext(ctx context.Context, _, _ string) (net.Conn, error) {
 	var d net.Dialer
 	return d.DialContext(ctx, "tcp", s.Addr())
 }
 
-// Client returns an HTTP client that reaches every host here. It follows no redirects and asks for no compression.
-// Close its idle connections, or the server, when done.
+// Client returns an HTTP client that reaches every host of the server. It does not follow redirects
+// or request compression. Close its idle connections, or the server, when done.
 func (s *Server) Client() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{DialContext: s.DialContext, DisableCompression: true, MaxIdleConnsPerHost: 16},
@@ -84,7 +86,7 @@ func (s *Server) Client() *http.Client {
 
 // Close cuts all connections and waits until their handlers have returned. It may be called again.
 func (s *Server) Close() {
-	_ = s.http.Config.Close() // all that it returns is that the listener is closed
+	_ = s.http.Config.Close() // it only returns the error of closing the listener
 	s.http.CloseClientConnections()
 	s.http.Close()
 }

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// HiddenPrefix starts the paths that are named only inside comments and scripts. They answer 404.
+// HiddenPrefix starts the paths that are only in comments and scripts. They answer 404.
 const HiddenPrefix = "/hidden/"
 
-// Salts keep the decisions about one page independent of each other.
+// Salts make the decisions about one page independent of each other.
 const (
 	saltText uint64 = iota
 	saltPath
@@ -32,7 +32,7 @@ const (
 	sectionCount = 12   // top folders of a host
 )
 
-// site is the shape of the web: pure functions of the configuration, so nothing of it is stored.
+// site defines the shape of the web by pure functions of the configuration, so nothing is stored.
 type site struct {
 	cfg  Config
 	text *vocabulary
@@ -46,10 +46,10 @@ func (s *site) picked(host, page int, salt uint64, rate float64) bool {
 	return rate > 0 && fraction(s.hash(host, page, salt)) < rate
 }
 
-// name is the host's name without a port.
+// name returns the host's name without a port.
 func (s *site) name(host int) string { return "h" + strconv.Itoa(host) + "." + s.cfg.Domain }
 
-// appendPath writes the escaped path, and query, of an HTML page.
+// appendPath appends the escaped path and query of an HTML page.
 func (s *site) appendPath(b []byte, host, page int) []byte {
 	if s.isEndless() {
 		return s.appendEndlessPath(b, host, page)
@@ -94,7 +94,7 @@ func (s *site) find(host int, uri string) (page int, ok bool) {
 	return page, string(s.appendPath(buf[:0], host, page)) == uri
 }
 
-// numberIn reads the number after the last '-', or after "id=".
+// numberIn parses the number after the last '-' or after "id=".
 func numberIn(uri string) (int, bool) {
 	start := strings.LastIndexByte(uri, '-') + 1
 	if start == 0 {
@@ -108,7 +108,7 @@ func numberIn(uri string) (int, bool) {
 	return n, err == nil
 }
 
-// appendPrivate writes the path of the page below /private/ that the given page links.
+// appendPrivate appends the path of the page below /private/ that the given page links.
 func (s *site) appendPrivate(b []byte, host, page int) []byte {
 	b = append(b, "/private/"...)
 	if s.isOpen(host, page) {
@@ -122,7 +122,7 @@ func (s *site) hasPrivate(host, page int) bool {
 	return !s.isEndless() && (page == 0 || s.picked(host, page, saltPrivate, privateRate))
 }
 
-// isOpen reports that robots.txt allows the private page again, by a longer match.
+// isOpen reports whether robots.txt allows the private page by a longer match.
 func (s *site) isOpen(host, page int) bool {
 	return page != 0 && s.hash(host, page, saltPrivate)%4 == 0
 }
@@ -131,7 +131,7 @@ func (s *site) isFlaky(host, page int) bool {
 	return page != 0 && s.picked(host, page, saltFlaky, s.cfg.ErrorRate)
 }
 
-// padding is how many bytes the comment of a large page has, 0 for another.
+// padding returns the size of a large page's comment in bytes, 0 for other pages.
 func (s *site) padding(host, page int) int {
 	if !s.picked(host, page, saltLarge, s.cfg.LargeRate) {
 		return 0
@@ -151,17 +151,18 @@ func (s *site) hasTrap(host, page int) bool {
 	return s.cfg.Traps && (page == 0 || s.picked(host, page, saltTrap, trapRate))
 }
 
-// size is the size in bytes a page aims at: log-normal around the median, held to an eighth and eight times of it.
+// size returns the target size of a page in bytes: log-normal around the median, limited to an
+// eighth and eight times of it.
 func (s *site) size(host, page int) int {
 	r := rng(s.hash(host, page, saltSize))
 	z := -6.0
-	for range 12 { // the sum of twelve even numbers, less six, is close to normal with deviation 1
+	for range 12 { // the sum of twelve uniform numbers, less six, is close to normal with deviation 1
 		z += fraction(r.next())
 	}
 	return int(float64(s.cfg.PageBytes) * math.Exp2(min(3, max(-3, z))))
 }
 
-// modified is the Last-Modified of a page: some second of 2024.
+// modified returns the Last-Modified time of a page: some second of 2024.
 func (s *site) modified(host, page int) time.Time {
 	const year = 365 * 24 * 3600
 	base := time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)

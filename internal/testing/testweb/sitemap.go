@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// sitemapURLs is how many pages one sitemap lists; a larger host has an index of several. The protocol allows 50,000:
-// fewer here, so that a small web has an index too.
+// sitemapURLs is the number of pages in one sitemap; a larger host has an index of several. The
+// protocol allows 50,000; with fewer, a small web has an index too.
 const sitemapURLs = 1000
 
 const sitemapNS = `xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"`
 
-// sitemap answers /sitemap.xml and, below an index, /sitemap-<n>.xml.
+// sitemap serves /sitemap.xml and, if that is an index, /sitemap-<n>.xml.
 func (sp sitePages) sitemap(rw http.ResponseWriter, r *http.Request, host int) {
 	count := (sp.site.cfg.PagesPerHost + sitemapURLs - 1) / sitemapURLs
 	base := sp.base(r, host)

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// specialAnswers are what few sites answer, and what is wrong.
+// specialAnswers serves rare and malformed answers.
 type specialAnswers struct{ *Web }
 
 const specialPrefix = "/special/"
 
-// specials are the awkward answers by name; what each does is written at its function.
+// specials are the answers by name; see the comments of the functions.
 var specials = map[string]func(specialAnswers, http.ResponseWriter, *http.Request){
 	"":               specialAnswers.specialIndex,
 	"ok":             specialAnswers.specialOK,
@@ -39,7 +39,7 @@ var specials = map[string]func(specialAnswers, http.ResponseWriter, *http.Reques
 	"type":           specialAnswers.specialType,
 }
 
-// finite are the links of the index: all that end by themselves.
+// finite are the links of the index: all answers that end by themselves.
 var finite = []string{
 	"ok", "big?mb=1", "slow?ms=200", "drip?n=10&ms=10", "oneline?kb=512", "charset/latin1", "charset/utf16",
 	"charset/shift_jis", "charset/wrong", "charset/invalid", "gzip", "deflate", "deflate?raw=1", "brokengzip",
@@ -47,7 +47,7 @@ var finite = []string{
 	"status?code=503&retry_after=1", "headers?kb=16", "empty", "type?t=image/png",
 }
 
-// special answers below /special/ of host 0.
+// special serves paths below /special/ of host 0.
 func (s specialAnswers) special(rw http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, specialPrefix)
 	if charset, ok := strings.CutPrefix(name, "charset/"); ok {
@@ -74,12 +74,12 @@ func (s specialAnswers) specialIndex(rw http.ResponseWriter, r *http.Request) {
 	send(rw, r, typeHTML, specialPage("Special", b.String()))
 }
 
-// specialOK is a plain page.
+// specialOK serves a plain page.
 func (s specialAnswers) specialOK(rw http.ResponseWriter, r *http.Request) {
 	send(rw, r, typeHTML, specialPage("Fine", "<p>All is well.</p>\n"))
 }
 
-// specialRedirectLoop leads to itself by way of another URL.
+// specialRedirectLoop redirects to itself through another URL.
 func (s specialAnswers) specialRedirectLoop(rw http.ResponseWriter, r *http.Request) {
 	to := "redirect-loop?again=1"
 	if r.URL.RawQuery != "" {
@@ -88,7 +88,7 @@ func (s specialAnswers) specialRedirectLoop(rw http.ResponseWriter, r *http.Requ
 	location(rw, to, http.StatusFound)
 }
 
-// specialRedirectChain takes ?n= (default 5) redirects of all four kinds to /special/ok.
+// specialRedirectChain serves ?n= (default 5) redirects of all four kinds to /special/ok.
 func (s specialAnswers) specialRedirectChain(rw http.ResponseWriter, r *http.Request) {
 	n := param(r, "n", 5, 10_000)
 	to := specialPrefix + "ok"
@@ -98,7 +98,7 @@ func (s specialAnswers) specialRedirectChain(rw http.ResponseWriter, r *http.Req
 	location(rw, to, redirectStatus(n))
 }
 
-// specialStatus answers ?code= (default 500), with Retry-After from ?retry_after=.
+// specialStatus answers with ?code= (default 500) and the Retry-After in ?retry_after=.
 func (s specialAnswers) specialStatus(rw http.ResponseWriter, r *http.Request) {
 	code := param(r, "code", http.StatusInternalServerError, 999)
 	if after := r.URL.Query().Get("retry_after"); after != "" {
@@ -120,12 +120,12 @@ func (s specialAnswers) specialHeaders(rw http.ResponseWriter, r *http.Request) 
 	s.specialOK(rw, r)
 }
 
-// specialEmpty is HTML of no bytes.
+// specialEmpty serves an empty HTML body.
 func (s specialAnswers) specialEmpty(rw http.ResponseWriter, r *http.Request) {
 	send(rw, r, typeHTML, nil)
 }
 
-// specialType is a kilobyte under the type ?t= (default application/octet-stream).
+// specialType serves a kilobyte with the type ?t= (default application/octet-stream).
 func (s specialAnswers) specialType(rw http.ResponseWriter, r *http.Request) {
 	t := r.URL.Query().Get("t")
 	if t == "" {
@@ -146,7 +146,7 @@ func specialPage(title, body string) []byte {
 		body + "<p><a href=\"" + specialPrefix + "\">Special</a></p>\n</body></html>\n")
 }
 
-// param reads a number of the query, from 0 to most.
+// param parses a number of the query, limited to 0 to most.
 func param(r *http.Request, name string, def, most int) int {
 	n, err := strconv.Atoi(r.URL.Query().Get(name))
 	if err != nil {
@@ -155,7 +155,7 @@ func param(r *http.Request, name string, def, most int) int {
 	return min(max(n, 0), most)
 }
 
-// millis reads ?ms=, at most ten minutes.
+// millis parses ?ms=, at most ten minutes.
 func millis(r *http.Request, def int) time.Duration {
 	return time.Duration(param(r, "ms", def, 600_000)) * time.Millisecond
 }

@@ -9,12 +9,12 @@ import (
 // filler is 64 KiB of HTML paragraphs.
 var filler = fill(64<<10, "<p>The river runs on and on, past quay and bridge and barge.</p>\n")
 
-// fill repeats a text to just n bytes.
+// fill repeats a text to exactly n bytes.
 func fill(n int, text string) []byte {
 	return bytes.Repeat([]byte(text), n/len(text)+1)[:n]
 }
 
-// specialBig is ?mb= (default 10) of HTML.
+// specialBig serves ?mb= (default 10) MiB of HTML.
 func (s specialAnswers) specialBig(rw http.ResponseWriter, r *http.Request) {
 	mb := param(r, "mb", 10, 64<<10)
 	rw.Header()["Content-Type"] = typeHTML
@@ -30,7 +30,7 @@ func (s specialAnswers) specialBig(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// specialEndless is HTML as fast as the client reads, until it goes.
+// specialEndless serves HTML as fast as the client reads, until it leaves.
 func (s specialAnswers) specialEndless(rw http.ResponseWriter, r *http.Request) {
 	rw.Header()["Content-Type"] = typeHTML
 	for r.Method == http.MethodGet && r.Context().Err() == nil {
@@ -51,7 +51,7 @@ func (s specialAnswers) specialDrip(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// specialStall sends half of its body, then nothing until the client goes.
+// specialStall sends half of its body, then nothing until the client leaves.
 func (s specialAnswers) specialStall(rw http.ResponseWriter, r *http.Request) {
 	sendHalf(rw)
 	<-r.Context().Done()
@@ -71,7 +71,7 @@ func sendHalf(rw http.ResponseWriter) {
 	_ = http.NewResponseController(rw).Flush()
 }
 
-// specialBadLength promises 5000 bytes and sends 1000, or with ?over=1 sends 9000, and closes.
+// specialBadLength declares 5000 bytes, sends 1000 (9000 with ?over=1) and closes the connection.
 func (s specialAnswers) specialBadLength(rw http.ResponseWriter, r *http.Request) {
 	size := 1000
 	if r.URL.Query().Has("over") {
@@ -88,7 +88,8 @@ func (s specialAnswers) specialBadLength(rw http.ResponseWriter, r *http.Request
 	_ = buf.Flush()
 }
 
-// specialOneLine is ?kb= (default 1024) of HTML without a line break, a link every kilobyte.
+// specialOneLine serves ?kb= (default 1024) KiB of HTML without a line break, with a link every
+// kilobyte.
 func (s specialAnswers) specialOneLine(rw http.ResponseWriter, r *http.Request) {
 	var b bytes.Buffer
 	b.WriteString("<!DOCTYPE html><html><head><title>One line</title></head><body>")

@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// encodedPage is the page below the encodings.
+// encodedPage is the page that is served compressed.
 var encodedPage = specialPage("Encoded", "<p>This page came compressed.</p>\n"+string(filler[:4000]))
 
 func sendEncoded(rw http.ResponseWriter, r *http.Request, coding string, body []byte) {
@@ -20,11 +20,11 @@ func sendEncoded(rw http.ResponseWriter, r *http.Request, coding string, body []
 	send(rw, r, typeHTML, body)
 }
 
-// compress writes the page through any of the standard writers.
+// compress compresses the page with any of the standard writers.
 func compress(open func(io.Writer) io.WriteCloser) []byte {
 	var b bytes.Buffer
 	z := open(&b)
-	_, _ = z.Write(encodedPage) // a bytes.Buffer takes everything
+	_, _ = z.Write(encodedPage) // a bytes.Buffer accepts everything
 	_ = z.Close()
 	return b.Bytes()
 }
@@ -33,12 +33,12 @@ func gzipped() []byte {
 	return compress(func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
 }
 
-// specialGzip is gzip, asked for or not.
+// specialGzip serves gzip, requested or not.
 func (s specialAnswers) specialGzip(rw http.ResponseWriter, r *http.Request) {
 	sendEncoded(rw, r, "gzip", gzipped())
 }
 
-// specialBrokenGzip is gzip that turns to noise half way.
+// specialBrokenGzip serves gzip whose second half is corrupt.
 func (s specialAnswers) specialBrokenGzip(rw http.ResponseWriter, r *http.Request) {
 	body := gzipped()
 	for i := len(body) / 2; i < len(body); i++ {
@@ -47,7 +47,8 @@ func (s specialAnswers) specialBrokenGzip(rw http.ResponseWriter, r *http.Reques
 	sendEncoded(rw, r, "gzip", body)
 }
 
-// specialDeflate is the zlib format that RFC 9110 means by "deflate"; with ?raw=1 the bare DEFLATE some servers send.
+// specialDeflate serves the zlib format that RFC 9110 means by "deflate"; with ?raw=1 the raw
+// DEFLATE that some servers send.
 func (s specialAnswers) specialDeflate(rw http.ResponseWriter, r *http.Request) {
 	open := func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }
 	if r.URL.Query().Has("raw") {
@@ -64,14 +65,14 @@ func newFlate(w io.Writer) io.WriteCloser {
 	return z
 }
 
-// bombBlock is the megabyte that the bomb repeats.
+// bombBlock is the megabyte that specialBomb repeats.
 var bombBlock = bytes.Repeat([]byte(" "), 1<<20)
 
-// specialBomb is ?mb= (default 256) of spaces in about a thousandth of that, as one gzip member. Each block after the
-// first is the same bytes, since it is flushed to a byte boundary and looks back on nothing but spaces; so the bomb
-// costs the server one block, and the checksum.
+// specialBomb serves ?mb= (default 256) MiB of spaces in about a thousandth of that, as one gzip
+// member. All blocks after the first have the same bytes, because each is flushed to a byte
+// boundary and refers back only to spaces. So the bomb costs the server one block and the checksum.
 func (s specialAnswers) specialBomb(rw http.ResponseWriter, r *http.Request) {
-	mb := max(1, param(r, "mb", 256, 4095)) // gzip counts 32 bits of bytes
+	mb := max(1, param(r, "mb", 256, 4095)) // gzip stores the size in 32 bits
 	first, more, last := bombParts()
 	rw.Header()["Content-Type"] = typeHTML
 	rw.Header().Set("Content-Encoding", "gzip")
@@ -95,7 +96,8 @@ func (s specialAnswers) specialBomb(rw http.ResponseWriter, r *http.Request) {
 	_, _ = rw.Write(binary.LittleEndian.AppendUint32(trailer, uint32(mb<<20)))
 }
 
-// bombParts returns the gzip header with the first block, any later block, and the end of the DEFLATE stream.
+// bombParts returns the gzip header with the first block, the bytes of any later block, and the end
+// of the DEFLATE stream.
 func bombParts() (first, more, last []byte) {
 	var b bytes.Buffer
 	b.Write([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}) // RFC 1952: DEFLATE, no flags, no time, unknown system

@@ -2,14 +2,14 @@ package testweb
 
 import "strings"
 
-// Sizes of the vocabulary: small enough to stay in a processor's cache, large enough that pages differ.
+// Sizes of the vocabulary: small enough for a processor's cache, large enough that pages differ.
 const (
 	wordCount     = 512
 	sentenceCount = 1024
 )
 
-// vocabulary is the pseudo-language of one seed. Pages are put together from whole sentences, which is what makes
-// them cheap: a page is some hundred copies of short strings.
+// vocabulary is the pseudo-language of one seed. Pages are cheap because they are composed of
+// complete sentences: a page is some hundred copies of short strings.
 type vocabulary struct {
 	words     []string // lower-case ASCII, consonant and vowel alternating, four letters or more
 	sentences []string // HTML, ready to write
@@ -54,7 +54,7 @@ func (v *vocabulary) newSentence(r *rng) string {
 	return b.String()
 }
 
-// decorate gives a few words what real text has: markup, entities, letters outside ASCII.
+// decorate gives a few words the features of real text: markup, entities, letters outside ASCII.
 func decorate(r *rng, word string) string {
 	switch r.intn(60) {
 	case 0:

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// trapEntries are the doors to the traps, in the order of link.n.
+// trapEntries are the entry paths of the traps, in the order of link.n.
 var trapEntries = [...]string{"/calendar/2024/01", "/session/list?sid=start", "/maze/a/b/", "/soft/old-offer.html"}
 
-// IsTrap reports that a path, as a Request has it, is inside one of the traps.
+// IsTrap reports whether a path, given as in a Request, is inside one of the traps.
 func IsTrap(path string) bool {
 	folder, _, nested := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	return nested && isTrapFolder(folder)
@@ -24,7 +24,7 @@ func isTrapFolder(folder string) bool {
 	return false
 }
 
-// trap answers 200 for every path below a trap's folder, with links deeper in.
+// trap answers 200 for every path below a trap's folder, with links that lead deeper.
 func (sp sitePages) trap(rw http.ResponseWriter, r *http.Request, folder string) {
 	var body string
 	switch folder {
@@ -41,7 +41,7 @@ func (sp sitePages) trap(rw http.ResponseWriter, r *http.Request, folder string)
 		body+"<p><a href=\"/\">Home</a></p>\n</body></html>\n"))
 }
 
-// calendarPage links the months before and after, for ever.
+// calendarPage links the previous and next months, for ever.
 func calendarPage(path string) string {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	year, month := 2024, 1
@@ -63,7 +63,7 @@ func number(s string, def int) int {
 	return n
 }
 
-// sessionPage is always the same two items, under ever new session ids.
+// sessionPage always has the same two items, with new session ids each time.
 func (sp sitePages) sessionPage(sid string) string {
 	h := mix(sp.site.cfg.Seed, saltTrap)
 	for _, c := range []byte(sid) {
@@ -74,7 +74,7 @@ func (sp sitePages) sessionPage(sid string) string {
 		" <a href=\"/session/item;jsessionid=" + next + "?sid=" + next + "\">item</a></p>\n"
 }
 
-// softPage says "not found" with status 200, and offers others like it.
+// softPage says "not found" with status 200, and links more pages of its kind.
 func (sp sitePages) softPage(path string) string {
 	h := mix(sp.site.cfg.Seed, saltTrap, uint64(len(path)))
 	for _, c := range []byte(path) {

@@ -11,20 +11,20 @@ import (
 	"time"
 )
 
-// Web is the whole web as one http.Handler, safe for concurrent use.
+// Web is a whole web as one http.Handler. It is safe for concurrent use.
 type Web struct {
 	site     *site
 	log      *Log
-	handler  http.Handler // answer, recorded
+	handler  http.Handler // answer, with recording
 	requests atomic.Uint64
-	sessions atomic.Uint64 // given away, on a site that has them
+	sessions atomic.Uint64 // number of session ids issued, on sites that have them
 	hosts    []hostState
 
 	mu    sync.Mutex
-	tries map[[2]int]int // host and page to answers so far; flaky pages only
+	tries map[[2]int]int // answers so far, by host and page; flaky pages only
 }
 
-// New returns a web that is not yet served; see Start.
+// New returns a web; Run and Serve serve it.
 func New(cfg Config) *Web {
 	cfg = cfg.withDefaults()
 	w := &Web{
@@ -45,13 +45,13 @@ func New(cfg Config) *Web {
 // ServeHTTP implements http.Handler.
 func (w *Web) ServeHTTP(rw http.ResponseWriter, r *http.Request) { w.handler.ServeHTTP(rw, r) }
 
-// Name is the name of a host, without a port.
+// Name returns the name of a host without a port.
 func (w *Web) Name(host int) string { return w.site.name(host) }
 
-// Hosts is the number of hosts.
+// Hosts returns the number of hosts.
 func (w *Web) Hosts() int { return w.site.cfg.Hosts }
 
-// Log is the log of all hosts.
+// Log returns the log of all hosts.
 func (w *Web) Log() *Log { return w.log }
 
 // Requests returns a copy of the log, ordered by At.
@@ -63,23 +63,23 @@ func (w *Web) RequestsTo(host int) []Request {
 	return w.log.Select(func(r *Request) bool { return r.Host == name })
 }
 
-// Count is how often a path (with its query) of a host was asked for, with any method.
+// Count returns the number of requests for a path (with its query) of a host, with any method.
 func (w *Web) Count(host int, path string) int {
 	name := w.Name(host)
 	return len(w.log.Select(func(r *Request) bool { return r.Host == name && r.Path == path }))
 }
 
-// MinGap is MinGap of one host's requests, robots.txt included.
+// MinGap returns MinGap of one host's requests, including robots.txt.
 func (w *Web) MinGap(host int) time.Duration { return MinGap(w.RequestsTo(host)) }
 
-// MinStartGap is MinStartGap of one host's requests, robots.txt included.
+// MinStartGap returns MinStartGap of one host's requests, including robots.txt.
 func (w *Web) MinStartGap(host int) time.Duration { return MinStartGap(w.RequestsTo(host)) }
 
-// MaxConcurrent is MaxConcurrent of one host's requests.
+// MaxConcurrent returns MaxConcurrent of one host's requests.
 func (w *Web) MaxConcurrent(host int) int { return MaxConcurrent(w.RequestsTo(host)) }
 
-// answer waits out the latency and gives the first answer there is: a host down, a handler of the test, a host's
-// status, the site.
+// answer waits for the latency and then answers from the first that applies: a host that is down, a
+// handler of the test, a host's status, the site.
 func (w *Web) answer(rw http.ResponseWriter, r *http.Request) {
 	if !sleep(r.Context(), w.latency()) {
 		return
@@ -109,7 +109,7 @@ func (w *Web) latency() time.Duration {
 	return cfg.Latency + time.Duration(fraction(h)*float64(cfg.LatencyJitter))
 }
 
-// route chooses by the first folder; all that is left is a page or nothing.
+// route selects a handler by the first folder; the remaining paths are pages or missing.
 func (w *Web) route(rw http.ResponseWriter, r *http.Request, host int) {
 	uri := canonicalURI(r.URL)
 	folder, _, nested := strings.Cut(uri[1:], "/")
@@ -137,7 +137,7 @@ func (w *Web) route(rw http.ResponseWriter, r *http.Request, host int) {
 	}
 }
 
-// hostOf maps the Host header to a host: -1 for a number out of range, 0 for any name that is not one of ours.
+// hostOf maps the Host header to a host: -1 for a number out of range, 0 for any other name.
 func (w *Web) hostOf(r *http.Request) int {
 	name := strings.TrimSuffix(r.Host, portOf(r.Host))
 	label, domain, _ := strings.Cut(name, ".")
@@ -154,7 +154,7 @@ func (w *Web) hostOf(r *http.Request) int {
 	return n
 }
 
-// canonicalURI is the path and query with every byte of the path escaped the one way Go would.
+// canonicalURI returns the path and query with the path escaped as Go does it.
 func canonicalURI(u *url.URL) string {
 	path := u.EscapedPath()
 	if u.RawPath != "" {
@@ -169,7 +169,7 @@ func canonicalURI(u *url.URL) string {
 	return path
 }
 
-// sleep waits, and reports false if the client went away first.
+// sleep waits. It returns false if the client leaves first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return true

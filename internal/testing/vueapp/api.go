@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// pageSize is how many items a page of a category has.
+// pageSize is the number of items on a page of a category.
 const pageSize = 12
 
 // category is a list of items.
@@ -22,9 +22,9 @@ type category struct {
 // listPage is a page of a category.
 type listPage struct {
 	Title   string `json:"title"`
-	LoadsBy string `json:"loads_by"` // what loads the next page: "scroll" or "button"
+	LoadsBy string `json:"loads_by"` // trigger that loads the next page: "scroll" or "button"
 	Items   []Item `json:"items"`
-	Next    int    `json:"next"` // the number of the next page, 0 after the last one
+	Next    int    `json:"next"` // number of the next page, 0 on the last one
 }
 
 func categories(items []Item) []category {
@@ -41,9 +41,9 @@ func categories(items []Item) []category {
 	return all
 }
 
-// of returns the items that are in the category.
+// of returns the items in the category.
 func (c category) of(items []Item) []Item {
-	in := []Item{} // which JSON has as a list, not as null
+	in := []Item{} // a JSON list, not null
 	for _, i := range items {
 		if c.has(i) {
 			in = append(in, i)
@@ -52,7 +52,7 @@ func (c category) of(items []Item) []Item {
 	return in
 }
 
-// page returns a page of the category, whose numbers begin at 1.
+// page returns a page of the category; numbers begin at 1.
 func (c category) page(items []Item, number int) listPage {
 	in := c.of(items)
 	from := min((number-1)*pageSize, len(in))
@@ -64,7 +64,7 @@ func (c category) page(items []Item, number int) listPage {
 	return page
 }
 
-// api answers what the pages ask for.
+// api serves the JSON API.
 func api(items []Item) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/categories", func(w http.ResponseWriter, _ *http.Request) {
@@ -94,5 +94,5 @@ func api(items []Item) http.Handler {
 func answer(w http.ResponseWriter, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(value) // a browser that leaves does not wait for it
+	_ = json.NewEncoder(w).Encode(value) // fails if the browser has left
 }

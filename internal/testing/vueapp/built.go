@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// built returns the folder of the application as Vite made it. The file beside it says that it is complete.
+// built returns the folder of the application that Vite built. The file "built" beside it marks a
+// complete build.
 func built(t testing.TB) string {
 	t.Helper()
 	mod, err := exec.Command("go", "env", "GOMOD").Output()

@@ -2,17 +2,17 @@ package vueapp
 
 import "fmt"
 
-// Item is something that the shop sells.
+// Item is a product of the shop.
 type Item struct {
 	ID          int    `json:"id"`          // from 1
-	Name        string `json:"name"`        // such as "Lamp 00017": no other item has it, and no other name begins with it
+	Name        string `json:"name"`        // such as "Lamp 00017"; unique, and not a prefix of another name
 	Price       string `json:"price"`       // such as "17.90 €", as pages show it
-	Description string `json:"description"` // a text that only the page of this item has
-	Category    string `json:"category"`    // the name of its category in its path: lamps, chairs or tables
-	Path        string `json:"-"`           // that of its page: /item/17
+	Description string `json:"description"` // a text that is only on the page of this item
+	Category    string `json:"category"`    // the name of its category in paths: lamps, chairs or tables
+	Path        string `json:"-"`           // path of its page: /item/17
 }
 
-// makeItems makes items, in the order of their IDs.
+// makeItems returns n items in the order of their IDs.
 func makeItems(n int) []Item {
 	kinds := []struct{ name, category string }{{"Lamp", "lamps"}, {"Chair", "chairs"}, {"Table", "tables"}}
 	materials := []string{"oak", "beech", "steel", "glass", "brass"}

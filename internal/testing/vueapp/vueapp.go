@@ -1,11 +1,13 @@
-// Package vueapp is a shop for tests made with Vue, whose pages show nothing without JavaScript: the server answers every
-// route with the same empty shell, and the browser shows what the JSON API behind it says. scripts/vueapp builds it.
+// Package vueapp is a shop built with Vue, for tests. Its pages show nothing without JavaScript:
+// the server answers every route with the same empty shell, and the browser shows the data of a
+// JSON API. scripts/vueapp builds it.
 //
-// Its pages are / (the categories), /about, /category/NAME for lamps, chairs, tables and offers, and /item/ID for each
-// item. A category shows 12 items at first. It loads 12 more whenever the end of the list comes into view (lamps and
-// tables), or by a click on button.more (chairs and offers). Each item is in lamps, chairs or tables, and each fifth one
-// in offers as well. No page links to an item but the lists of its categories. The page of an item is a chunk of script
-// that is loaded when the first item is shown.
+// Its pages are / (the categories), /about, /category/NAME for lamps, chairs, tables and offers,
+// and /item/ID for each item. A category shows 12 items at first. It loads 12 more when the end of
+// the list comes into view (lamps and tables), or by a click on button.more (chairs and offers).
+// Each item is in lamps, chairs or tables; every fifth one is also in offers. Only the lists of
+// categories link to items. The page of an item is a separate script chunk that is loaded when the
+// first item is shown.
 package vueapp
 
 import (
@@ -29,8 +31,8 @@ type App struct {
 	items  []Item
 }
 
-// Start serves a shop with so many items on a free port of the loopback address, until the test ends. If the application
-// is not built, it fails in CI, and skips the test elsewhere.
+// Start serves a shop with a number of items on a free port of the loopback address until the end
+// of the test. If the application is not built, it fails in CI and skips the test elsewhere.
 func Start(t testing.TB, items int) *App {
 	t.Helper()
 	dir := built(t)
@@ -47,14 +49,14 @@ func Start(t testing.TB, items int) *App {
 	return app
 }
 
-// URL is that of the server, without a slash at its end.
+// URL returns the URL of the server, without a trailing slash.
 func (app *App) URL() string { return "http://" + app.server.Addr() }
 
-// Items returns all items, in the order of their IDs.
+// Items returns all items in the order of their IDs.
 func (app *App) Items() []Item { return slices.Clone(app.items) }
 
-// everyRoute answers the path of every page with the same shell, as servers of such applications do. What looks like a
-// file, such as robots.txt, is not found.
+// everyRoute serves the same shell for every page, as servers of such applications do. Paths with a
+// file extension, such as robots.txt, are not found.
 func everyRoute(shell []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if path.Ext(r.URL.Path) != "" {
@@ -66,11 +68,12 @@ func everyRoute(shell []byte) http.Handler {
 	})
 }
 
-// assets answers with the scripts and styles that Vite made, which a browser may keep: their names change with their content.
+// assets serves the scripts and styles that Vite built. Browsers may cache them, because their
+// names change with their content.
 func assets(dir string) http.Handler {
 	files := http.FileServerFS(os.DirFS(dir))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "/") { // a list of the files
+		if strings.HasSuffix(r.URL.Path, "/") { // a directory listing
 			http.NotFound(w, r)
 			return
 		}

@@ -1,5 +1,5 @@
-// Package warcio has archives read by warcio.js, the library of the Webrecorder
-// tools, for tests. scripts/warcio installs it.
+// Package warcio reads archives with warcio.js, the library of the Webrecorder tools, for tests.
+// scripts/warcio installs it.
 package warcio
 
 import (
@@ -11,24 +11,24 @@ import (
 	"testing"
 )
 
-// File is what warcio.js finds in a WARC file.
+// File is the content of a WARC file as warcio.js reads it.
 type File struct {
 	File    string
 	Records []Record
-	Index   []string // lines of CDXJ, in the order of the records
+	Index   []string // CDXJ lines, in the order of the records
 }
 
-// Record is a record as it was read: its digests are right.
+// Record is a record whose digests were verified.
 type Record struct {
 	Type, URL, Date        string
 	Status                 int
-	Content                string // SHA-256 of the content, decoded, in hexadecimal
-	Payload                string // the digest that the record has
+	Content                string // SHA-256 of the decoded content, in hexadecimal
+	Payload                string // payload digest in the record
 	RefersTo, RefersToDate string
 }
 
-// Read has WARC files read and checked, uncompressed ones or in gzip. Without the
-// program it fails in CI, and skips the test elsewhere.
+// Read reads and checks WARC files, uncompressed or in gzip. Without the program it fails in CI and
+// skips the test elsewhere.
 func Read(t testing.TB, files ...string) []File {
 	t.Helper()
 	dir := home(t)
@@ -36,7 +36,7 @@ func Read(t testing.TB, files ...string) []File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A module finds its packages in the folders above it.
+	// Node.js finds the packages of a module in the folders above it.
 	at, err := os.CreateTemp(filepath.Join(dir, ".cache", "warcio"), "check-*.mjs")
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func Read(t testing.TB, files ...string) []File {
 	return found
 }
 
-// home returns the folder of the repository, if warcio.js is installed in it.
+// home returns the root of the repository if warcio.js is installed in it.
 func home(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()

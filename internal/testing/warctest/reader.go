@@ -1,5 +1,5 @@
-// Package warctest reads WARC files in tests, strictly: what the specification
-// does not allow is an error.
+// Package warctest reads WARC files in tests. It is strict: anything that the specification does
+// not allow is an error.
 package warctest
 
 import (
@@ -21,19 +21,19 @@ import (
 	"seine/internal/output/warc"
 )
 
-// Record is a record of a file.
+// Record is a record of a WARC file.
 type Record struct {
-	Fields textproto.MIMEHeader // names as net/textproto writes them
+	Fields textproto.MIMEHeader // in the canonical spelling of net/textproto
 	Block  []byte
 }
 
-// Get returns the value of a field, "" if there is none.
+// Get returns the value of a field, or "".
 func (r *Record) Get(name string) string { return r.Fields.Get(name) }
 
 // Type returns the type of the record.
 func (r *Record) Type() string { return r.Get("WARC-Type") }
 
-// Open returns what is in a file, decompressed as its name says.
+// Open returns the content of a file, decompressed by the extension of its name.
 func Open(name string, f io.Reader) (io.Reader, error) {
 	switch filepath.Ext(name) {
 	case ".gz":
@@ -44,7 +44,7 @@ func Open(name string, f io.Reader) (io.Reader, error) {
 	return f, nil
 }
 
-// All returns the records of a file, each of which it has checked.
+// All returns all records of a file, after checking each.
 func All(name string, f io.Reader) ([]*Record, error) {
 	in, err := Open(name, f)
 	if err != nil {
@@ -67,7 +67,7 @@ func All(name string, f io.Reader) ([]*Record, error) {
 	}
 }
 
-// Read reads a record. The error is io.EOF at the end of the file, and only there.
+// Read reads a record. It returns io.EOF only at the end of the file.
 func Read(b *bufio.Reader) (*Record, error) {
 	if _, err := b.Peek(1); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func Read(b *bufio.Reader) (*Record, error) {
 	return r, nil
 }
 
-// notEOF hides the end of the file where it is an error.
+// notEOF replaces io.EOF where the end of the file is an error.
 func notEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -126,10 +126,10 @@ func crlf(b *bufio.Reader) (string, error) {
 	return l[:len(l)-2], nil
 }
 
-// repeatable are the fields that a record may have more than once.
+// repeatable are the fields that a record may repeat.
 var repeatable = []string{"Warc-Concurrent-To", "Warc-Protocol"}
 
-// Check checks what every record must have, section 5.1, and its digests.
+// Check checks the fields that every record must have (section 5.1), and its digests.
 func (r *Record) Check() error {
 	for _, name := range []string{"WARC-Type", "WARC-Record-ID", "WARC-Date"} {
 		if r.Get(name) == "" {
@@ -160,8 +160,8 @@ func (r *Record) Check() error {
 	return nil
 }
 
-// Head returns the head of a message of HTTP in the block, with the line that ends
-// it; nil where the block is none.
+// Head returns the head of the HTTP message in the block, with the empty line that ends it. It
+// returns nil if the block is not an HTTP message.
 func (r *Record) Head() []byte {
 	if !strings.HasPrefix(r.Get("Content-Type"), "application/http") {
 		return nil
@@ -172,5 +172,5 @@ func (r *Record) Head() []byte {
 	return r.Block
 }
 
-// Payload returns what follows the head.
+// Payload returns the data after the head.
 func (r *Record) Payload() []byte { return r.Block[len(r.Head()):] }

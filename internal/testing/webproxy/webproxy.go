@@ -1,4 +1,4 @@
-// Package webproxy has the proxies of others, for tests of who goes through one.
+// Package webproxy runs third-party proxies for tests of proxy use.
 package webproxy
 
 import (
@@ -16,19 +16,19 @@ import (
 	"github.com/elazarl/goproxy"
 )
 
-// Who may go through the proxies.
+// Credentials for the proxies.
 const (
 	User     = "me"
 	Password = "s3cret"
 )
 
-// Proxy lets those through who know the user and the password of its tests, and counts them.
+// Proxy is a proxy that requires credentials and counts its uses.
 type Proxy struct {
 	Address string
 	n       atomic.Int64
 }
 
-// NewHTTP runs goproxy.
+// NewHTTP starts an HTTP proxy (goproxy).
 func NewHTTP(t *testing.T) *Proxy {
 	t.Helper()
 	p := &Proxy{}
@@ -48,7 +48,7 @@ func NewHTTP(t *testing.T) *Proxy {
 	return p
 }
 
-// NewSOCKS runs go-socks5.
+// NewSOCKS starts a SOCKS proxy (go-socks5).
 func NewSOCKS(t *testing.T) *Proxy {
 	t.Helper()
 	p := &Proxy{}
@@ -74,5 +74,5 @@ func NewSOCKS(t *testing.T) *Proxy {
 	return p
 }
 
-// Count returns how many came through: requests, or connections where it sees no more.
+// Count returns the number of forwarded requests; for SOCKS, of connections.
 func (p *Proxy) Count() int64 { return p.n.Load() }

@@ -1,4 +1,4 @@
-// Package yamltest reads the YAML of tests.
+// Package yamltest decodes YAML in tests.
 package yamltest
 
 import (
@@ -8,7 +8,8 @@ import (
 	"seine/internal/base/yamljson"
 )
 
-// Unmarshal decodes YAML into v, a pointer. Members that v lacks are errors. Aliases are not bounded.
+// Unmarshal decodes YAML into v, a pointer. Unknown members are errors. The expansion of aliases is
+// not limited.
 func Unmarshal(text []byte, v any) error {
 	var doc yaml.Node
 	if err := yaml.Load(text, &doc); err != nil {
