@@ -16,7 +16,7 @@ var (
 	promise  = regexp.MustCompile(`(?m)^### \d.*$`)
 )
 
-// The list of the tests behind the contract has a section for each promise, and names only tests of the repository.
+// CONTRACT.md has a section for each promise of docs/contract.md and names only existing tests.
 func TestContractNamesTests(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	list, contract := read(t, filepath.Join(root, "internal", "testing", "CONTRACT.md")), read(t, filepath.Join(root, "docs", "contract.md"))

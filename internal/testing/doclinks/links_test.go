@@ -1,4 +1,4 @@
-// Package doclinks holds the documents to their links.
+// Package doclinks checks the links between documents.
 package doclinks
 
 import (
@@ -17,7 +17,7 @@ var (
 	unsaid  = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
 )
 
-// anchors are the names of the headings of a document, as GitHub makes them.
+// anchors returns the anchors of a document's headings, as GitHub generates them.
 func anchors(text string) (names []string) {
 	for _, h := range heading.FindAllStringSubmatch(text, -1) {
 		names = append(names, strings.ReplaceAll(unsaid.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-"))
@@ -25,7 +25,7 @@ func anchors(text string) (names []string) {
 	return names
 }
 
-// Each link of a document to another leads to a file that there is, and to a heading in it.
+// Each link from one document to another leads to an existing file and an existing heading.
 func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
 	root, seen := filepath.Join("..", "..", ".."), 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// echo answers what it is sent.
+// echo starts a server that echoes its input.
 func echo(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,7 +44,7 @@ func dial(t *testing.T, k *Proxy) net.Conn {
 	return c
 }
 
-// say sends a byte and waits for it to come back.
+// say sends a byte and waits for the echo.
 func say(c net.Conn, within time.Duration) error {
 	if _, err := c.Write([]byte("x")); err != nil {
 		return err
@@ -59,8 +59,8 @@ func hear(c net.Conn, within time.Duration) error {
 }
 
 const (
-	soon  = 50 * time.Millisecond // in which nothing is to come
-	later = 20 * time.Second      // by which it must have come
+	soon  = 50 * time.Millisecond // in this time nothing must arrive
+	later = 20 * time.Second      // by this time it must have arrived
 )
 
 func TestLinkHoldsBackAndHeals(t *testing.T) {
@@ -89,7 +89,7 @@ func TestLinkResetsAndRefuses(t *testing.T) {
 	if err := hear(c, later); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("after a reset: %v", err)
 	}
-	check(t, say(dial(t, k), later)) // new ones pass
+	check(t, say(dial(t, k), later)) // new connections pass
 	k.Cut()
 	if c, err := net.Dial("tcp", k.Addr()); err == nil && say(c, later) == nil { // the reset may come before Dial returns
 		t.Error("a link that is cut takes connections")

@@ -14,7 +14,7 @@ import (
 
 const root = "../../.."
 
-// docs/reference/metrics.md has the name, the labels and the help of each metric in the code.
+// docs/reference/metrics.md lists the name, the labels and the help of each metric in the code.
 func TestGeneratedMetrics(t *testing.T) {
 	var rows []string
 	for _, folder := range []string{"pkg", "internal"} {
@@ -45,7 +45,8 @@ func TestGeneratedMetrics(t *testing.T) {
 	Check(t, filepath.Join(root, "docs/reference/metrics.md"), "metrics", strings.Join(rows, ""))
 }
 
-// textsOf returns the texts in the arguments of a call that makes a metric: name, help and labels, constant ones too.
+// textsOf returns the strings in the arguments of a call that creates a metric: name, help and
+// labels, including constants.
 func textsOf(call *ast.CallExpr) (texts []string) {
 	for _, arg := range call.Args {
 		ast.Inspect(arg, func(n ast.Node) bool {

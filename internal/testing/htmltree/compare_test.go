@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestDifferences: what a tree knows and htmlpage does not, which is all that
-// was found to differ on a hundred thousand pages of many kinds; and that
-// Compare sees it. None of it is in the documentation of TestSites.
+// TestDifferences lists all differences between a tree and htmlpage that were found on a hundred
+// thousand pages of many kinds, and shows that Compare detects them. None occurs in the
+// documentation of TestSites.
 func TestDifferences(t *testing.T) {
 	tests := []struct{ why, page, diff string }{
 		{"foster parenting: text in a table moves before it", "<table><tr><td>a</td></tr>b</table>", `"a b", in the tree …"b a"`},
@@ -26,7 +26,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestSame: markup that could be read in several ways, and is not.
+// TestSame shows ambiguous markup that both parsers read in the same way.
 func TestSame(t *testing.T) {
 	for _, page := range []string{
 		"",

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// html5libPages reads the pages of html5lib's tests of tree construction, of the copy
-// that comes with golang.org/x/net. Fragments are no pages.
+// html5libPages returns the pages of html5lib's tree construction tests, from the copy in
+// golang.org/x/net. It skips tests of fragments.
 func html5libPages(t *testing.T) []string {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "golang.org/x/net").Output()
@@ -36,14 +36,14 @@ func html5libPages(t *testing.T) []string {
 	return pages
 }
 
-// differences is how many of those pages one pass reads otherwise than a tree: text in
-// tables that a tree moves (13), framesets, which have no body (7), svg and math that
-// nothing ends (6), markup in the description of an svg (2), and noscript, noframes, plaintext and options in odd places. Of
-// version 0.62.0, which has 1,578 pages.
+// differences is the number of those pages that htmlpage reads differently than a tree: text in
+// tables that a tree moves (13), framesets, which have no body (7), svg and math that nothing ends
+// (6), markup in the description of an svg (2), and noscript, noframes, plaintext and options in
+// odd places. It is for version 0.62.0, which has 1,578 pages.
 const differences = 35
 
-// TestHTML5lib: the links of one pass are those of the tree on every page of the tests,
-// and so is the text but for the differences.
+// TestHTML5lib shows that htmlpage finds the links of the tree on every page of the tests, and the
+// text except for the known differences.
 func TestHTML5lib(t *testing.T) {
 	var counts Counts
 	differ := 0

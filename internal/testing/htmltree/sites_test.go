@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// sites is where `make sites` puts the documentation.
+// sites is the folder in which `make sites` installs the documentation.
 const sites = "../../../.cache/sites/usr/share/doc"
 
-// explained are the pages on which htmlpage and the tree differ, and why. There
-// are none: the documentation has no markup that needs a tree.
+// explained has the pages on which htmlpage and the tree differ, with the reasons. It is empty: the
+// documentation has no markup that needs a tree.
 var explained = map[string]string{}
 
-// TestSites: on every page of the PostgreSQL and the Python documentation
-// htmlpage finds exactly the links and the text that are in the DOM.
+// TestSites shows that htmlpage finds exactly the links and the text of the DOM on every page of
+// the PostgreSQL and Python documentation.
 func TestSites(t *testing.T) {
 	for _, site := range []struct {
 		dir   string

@@ -38,7 +38,7 @@ func connect(t *testing.T, url string) jetstream.JetStream {
 	return js
 }
 
-// leader waits for a stream to have one, other than the node that is given.
+// leader waits until a stream has a leader other than the given node.
 func leader(ctx context.Context, t *testing.T, js jetstream.JetStream, other string) string {
 	t.Helper()
 	for {
@@ -55,7 +55,7 @@ func leader(ctx context.Context, t *testing.T, js jetstream.JetStream, other str
 	}
 }
 
-// publish stores numbers up to n, each once, whatever the cluster goes through.
+// publish stores each number up to n once, whatever happens to the cluster.
 func publish(ctx context.Context, t *testing.T, js jetstream.JetStream, from, n int) {
 	t.Helper()
 	for i := from; i < n; {
@@ -71,7 +71,7 @@ func publish(ctx context.Context, t *testing.T, js jetstream.JetStream, from, n 
 }
 
 func TestStreamOutlivesTheLossOfItsLeader(t *testing.T) {
-	t.Parallel() // it waits for elections
+	t.Parallel() // mostly waits for elections
 	ctx, c := start(t, 3)
 	js := connect(t, c.URL())
 	_, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "S", Subjects: []string{"s"}, Replicas: 3})
@@ -92,7 +92,7 @@ func TestStreamOutlivesTheLossOfItsLeader(t *testing.T) {
 		trouble.end(victim)
 		check(t, c.WaitReady(ctx))
 	}
-	// A leader that was cut off answers from what it has until it hears of the other.
+	// A leader that was cut off answers from its own state until it learns of the new leader.
 	for n := uint64(0); n != 30; {
 		if s, err := js.Stream(ctx, "S"); err == nil {
 			n = s.CachedInfo().State.Msgs
@@ -107,8 +107,8 @@ func TestStreamOutlivesTheLossOfItsLeader(t *testing.T) {
 	}
 }
 
-// A cut node hears and says nothing, and its clients are not told; with the link
-// healed, what was on its way arrives.
+// A cut node sends and receives nothing, and its clients see no error. After the link is restored,
+// data in transit arrives.
 func TestCutIsSilentAndHealBringsWhatWasSent(t *testing.T) {
 	_, c := start(t, 1)
 	n := c.Nodes()[0]

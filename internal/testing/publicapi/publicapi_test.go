@@ -1,4 +1,4 @@
-// Package publicapi tests that other modules can use what is in pkg.
+// Package publicapi tests that other modules can use the packages in pkg.
 package publicapi
 
 import (
@@ -19,7 +19,7 @@ import (
 
 const root = "../../.."
 
-// run runs a command in a folder, and returns what it prints.
+// run runs a command in a folder and returns its output.
 func run(t *testing.T, dir string, command ...string) string {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), command[0], command[1:]...) //nolint:gosec // of this test
@@ -31,7 +31,8 @@ func run(t *testing.T, dir string, command ...string) string {
 	return string(out)
 }
 
-// Another module builds a stage that reads records, and a parser with an extractor, as examples/README.md says; the stage works.
+// Another module builds a stage that reads records and a parser with an extractor, following
+// examples/README.md. The stage works.
 func TestOutsideModule(t *testing.T) {
 	t.Parallel()
 	seine, err := filepath.Abs(root)
@@ -79,14 +80,14 @@ func TestOutsideModule(t *testing.T) {
 	}
 }
 
-// After scripts/rename-module no package has the path that it had.
+// After scripts/rename-module no package has its former path.
 func TestRenamedModule(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for file := range strings.Lines(run(t, root, "git", "ls-files", "--cached", "--others", "--exclude-standard")) {
 		file = strings.TrimSuffix(file, "\n")
 		text, err := os.ReadFile(filepath.Join(root, file))
-		if os.IsNotExist(err) { // removed, and not committed
+		if os.IsNotExist(err) { // removed, but not committed yet
 			continue
 		}
 		check(t, err)

@@ -18,16 +18,16 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// outcome is what the rules of a spec made of a shape.
+// outcome is the result of a spec's rules on a sample site.
 type outcome struct {
-	records  map[string]Record // by what names them
+	records  map[string]Record // by nameOf
 	refused  map[string]bool
 	answered map[string]int // by URL
 	problems []string
 }
 
-// applied applies the rules of a shape's example to its pages: those that its rules and, if the spec follows any, its
-// links lead to, and those that only its feed and its sitemap list.
+// applied applies the rules of a site's example spec to its pages: those reached through its rules
+// and, if the spec follows links, through links, and those that only its feed and its sitemap list.
 func applied(t *testing.T, s *SampleSite) outcome {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "examples", s.Name, "spec.yaml"))
@@ -62,7 +62,7 @@ func applied(t *testing.T, s *SampleSite) outcome {
 	return out
 }
 
-// excluded reports whether a crawl would not visit a URL.
+// excluded reports whether a crawl would skip a URL.
 func excluded(t *testing.T, spec *crawlspec.Spec, u string) bool {
 	t.Helper()
 	return slices.ContainsFunc(spec.Exclude, func(pattern string) bool {
@@ -130,7 +130,7 @@ func (o *outcome) add(t *testing.T, r *extract.Record, u string) {
 	o.records[id] = m
 }
 
-// nameOf tells a record from the others.
+// nameOf returns a key that identifies a record.
 func nameOf(r Record) string {
 	return fmt.Sprint(r["kind"], " ", r["url"], " ", r["key"], " ", r["anchor"], " ", r["language"])
 }
@@ -144,7 +144,7 @@ func asJSON(t *testing.T, v any) string {
 	return string(b)
 }
 
-// from is a text from a little before where it begins to differ from another.
+// from returns a text from shortly before its first difference to another text.
 func from(a, b string) string {
 	i := 0
 	for i < min(len(a), len(b)) && a[i] == b[i] {
@@ -153,7 +153,7 @@ func from(a, b string) string {
 	return a[max(0, i-40):]
 }
 
-// same fails with the fields that differ.
+// same fails the test with the fields that differ.
 func same(t *testing.T, got, want Record) {
 	t.Helper()
 	for name := range want {
@@ -168,7 +168,7 @@ func same(t *testing.T, got, want Record) {
 	}
 }
 
-// The rules of each example give exactly the truth.
+// The rules of each example extract exactly the truth.
 func TestRulesOfTheExamplesGiveTheTruth(t *testing.T) {
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestRulesOfTheExamplesGiveTheTruth(t *testing.T) {
 			wanted := 0
 			for _, want := range truth.Records {
 				if want["kind"] == nil {
-					continue // the record of a page is not made by rules
+					continue // the record of a page does not come from rules
 				}
 				wanted++
 				same(t, got.records[nameOf(want)], want)
@@ -197,7 +197,7 @@ func TestRulesOfTheExamplesGiveTheTruth(t *testing.T) {
 	}
 }
 
-// Lists are followed to their end and not beyond it.
+// Lists are followed to their end and no further.
 func TestRulesOfOpportunitiesEndTheirLists(t *testing.T) {
 	got := applied(t, shape(t, "opportunities"))
 	var lists []string

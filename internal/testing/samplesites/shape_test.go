@@ -15,7 +15,7 @@ import (
 
 const base = "http://127.0.0.1:8080"
 
-// ask requests a URL of the shape, with what an API may want.
+// ask requests a URL of the site, with the API's required parameters.
 func ask(s *SampleSite, target string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, target, nil)
 	r.Header.Set("X-Api-Key", SportsKey)
@@ -38,7 +38,7 @@ func shape(t *testing.T, name string) *SampleSite {
 	return s
 }
 
-// walk follows all links from the seeds, and returns the bodies by path and query.
+// walk follows all links from the seeds and returns the bodies by path and query.
 func walk(t *testing.T, s *SampleSite) map[string]string {
 	t.Helper()
 	bodies, queue := map[string]string{}, slices.Clone(s.Seeds)
@@ -59,7 +59,7 @@ func walk(t *testing.T, s *SampleSite) map[string]string {
 	return bodies
 }
 
-// links are those of the a and link elements of a page that stay on the host.
+// links returns the links of a page's a and link elements that stay on the host.
 func links(t *testing.T, at, body string) (all []string) {
 	t.Helper()
 	from, err := url.Parse(base + at)
@@ -148,7 +148,7 @@ func checkRecord(t *testing.T, s *SampleSite, r Record) {
 	}
 }
 
-// stripped is a page without the elements of a highlighter.
+// stripped returns a page without the elements of the syntax highlighter.
 func stripped(body string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(strings.ReplaceAll(body, "</span>", ""), "<span") {
@@ -214,7 +214,7 @@ func TestListsEndAsRealOnesDo(t *testing.T) {
 	}
 }
 
-// Articles that no page links to are in the feed or in the sitemap.
+// Articles without a link to them are in the feed or in the sitemap.
 func TestHiddenArticlesAreListed(t *testing.T) {
 	s := shape(t, "news")
 	linked := walk(t, s)

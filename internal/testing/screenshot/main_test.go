@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// pictured is the title of the picture in the README, as scripts/captures gives it.
+// pictured is the title of the picture in the README, as scripts/captures sets it.
 const pictured = "seine top, while a crawl runs"
 
 func TestStylesAreDrawn(t *testing.T) {

@@ -18,18 +18,19 @@ import (
 	"seine/internal/testing/browser"
 )
 
-// tabs is how many pages are shown at a time.
+// tabs is the number of pages shown at a time.
 const tabs = 4
 
-// pageTime bounds a page.
+// pageTime is the time limit of a page.
 const pageTime = 15 * time.Second
 
-// outOfProcess are pages whose text is in a frame with a process of its own, which a snapshot of the page lacks: they
-// are held to have been shown when the frame was asked for.
+// outOfProcess are pages whose text is in a frame with its own process, which a snapshot of the
+// page lacks. They count as shown when the frame was requested.
 var outOfProcess = []string{"cross-site-iframe", "sandboxed-iframe"}
 
-// unseen are targets that a browser without a guard does not reach within the time: reports are sent after a minute, and
-// of a page that is rendered ahead, which is asked for, no script has been seen to run.
+// unseen are targets that a browser without a guard does not reach within the time: reports are
+// sent after a minute, and scripts of prerendered pages were never seen to run, although the pages
+// are requested.
 var unseen = []string{"/secret/report-to", "/secret/speculation-inner"}
 
 func TestChromiumShowsText(t *testing.T) {
@@ -39,13 +40,14 @@ func TestChromiumShowsText(t *testing.T) {
 	})
 }
 
-// showsByItself reports whether a page shows what it must in a browser that only goes there: without options (a time
-// limit is none here), and without an answer to a question for a password.
+// showsByItself reports whether a page shows its text in a browser that only navigates to it:
+// without options (other than a time limit) and without a password.
 func showsByItself(p Page) bool {
 	return !p.Attack && !p.Fails && !p.MayFail && p.Name != "http-auth" && (p.Render == "" || p.Render == bounded)
 }
 
-// TestChromiumAttacks shows that a browser without a guard does what a guard must refuse.
+// TestChromiumAttacks shows that a browser without a guard reaches the targets that a guard must
+// block.
 func TestChromiumAttacks(t *testing.T) {
 	w, browser := Start(t), startChromium(t)
 	each(t, func(p Page) bool { return p.Attack && p.Render == "" }, func(t *testing.T, p Page) {
@@ -53,7 +55,7 @@ func TestChromiumAttacks(t *testing.T) {
 	})
 }
 
-// each runs a subtest for each page that is wanted, a few at a time.
+// each runs a subtest for each wanted page, a few at a time.
 func each(t *testing.T, want func(Page) bool, f func(*testing.T, Page)) {
 	t.Helper()
 	slots := make(chan struct{}, tabs)
@@ -71,7 +73,8 @@ func each(t *testing.T, want func(Page) bool, f func(*testing.T, Page)) {
 	all.Wait()
 }
 
-// startChromium starts a Chromium that ends with the test. Without Chromium it fails in CI, and skips the test elsewhere.
+// startChromium starts a Chromium that ends with the test. Without Chromium it fails in CI and
+// skips the test elsewhere.
 func startChromium(t *testing.T) context.Context {
 	t.Helper()
 	if os.Getenv("SEINE_RENDER_ALL") == "" {
@@ -83,7 +86,7 @@ func startChromium(t *testing.T) context.Context {
 	return browser.Launch(t)
 }
 
-// openTab opens a tab that ends with the test. Opening a window takes three times as long.
+// openTab opens a tab that ends with the test. Opening a window would take three times as long.
 func openTab(t *testing.T, browser context.Context, options ...chromedp.ContextOption) context.Context {
 	t.Helper()
 	tab, closeTab := chromedp.NewContext(browser, options...)
@@ -94,8 +97,8 @@ func openTab(t *testing.T, browser context.Context, options ...chromedp.ContextO
 	return tab
 }
 
-// openWindow opens a tab in a window of its own: in one that others cover, a page is not laid out, and prepares nothing
-// for its next pages.
+// openWindow opens a tab in its own window. A covered page is not laid out and does not preload its
+// next pages.
 func openWindow(t *testing.T, browser context.Context) context.Context {
 	t.Helper()
 	executor := cdp.WithExecutor(browser, chromedp.FromContext(browser).Browser)
@@ -106,7 +109,7 @@ func openWindow(t *testing.T, browser context.Context) context.Context {
 	return openTab(t, browser, chromedp.WithTargetID(id))
 }
 
-// show goes to a URL, and waits until ok.
+// show navigates to a URL and waits until ok returns true.
 func show(t *testing.T, tab context.Context, url string, ok func(context.Context) bool) {
 	t.Helper()
 	chromedp.ListenTarget(tab, func(event any) {
@@ -117,7 +120,7 @@ func show(t *testing.T, tab context.Context, url string, ok func(context.Context
 	bounded, cancel := context.WithTimeout(tab, pageTime)
 	defer cancel()
 	_ = chromedp.Run(bounded, chromedp.ActionFunc(func(ctx context.Context) error {
-		_, _, _, _, err := page.Navigate(url).Do(ctx) // and does not wait for the load
+		_, _, _, _, err := page.Navigate(url).Do(ctx) // does not wait for the load
 		return err
 	}))
 	for ; bounded.Err() == nil; time.Sleep(100 * time.Millisecond) {
@@ -128,7 +131,7 @@ func show(t *testing.T, tab context.Context, url string, ok func(context.Context
 	t.Errorf("was not shown within %v; it says:\n%s", pageTime, strings.Join(snapshot(tab), " | "))
 }
 
-// shown reports whether a page shows what it must, or leads to where it must.
+// shown reports whether a page shows its required text, or redirects to its target.
 func shown(tab context.Context, w *Web, p Page) bool {
 	if p.RedirectTo != "" {
 		return w.CountRequests(p.RedirectTo) > 0
@@ -155,12 +158,13 @@ func shown(tab context.Context, w *Web, p Page) bool {
 	return true
 }
 
-// isLinkTo reports whether a text may be an attribute that leads to a URL: with all of it, or with the end of its path.
+// isLinkTo reports whether a text may be an attribute that leads to a URL: the complete URL or the
+// end of its path.
 func isLinkTo(url, text string) bool {
 	return len(text) > len("a") && strings.HasSuffix(url, text)
 }
 
-// snapshot is what the nodes of a page say, those of shadow roots and of frames included.
+// snapshot returns the strings of a page's nodes, including those of shadow roots and frames.
 func snapshot(tab context.Context) (texts []string) {
 	_ = chromedp.Run(tab, chromedp.ActionFunc(func(ctx context.Context) error {
 		_, all, err := domsnapshot.CaptureSnapshot([]string{}).Do(ctx)
@@ -170,7 +174,7 @@ func snapshot(tab context.Context) (texts []string) {
 	return texts
 }
 
-// unasked are the targets of an attack that it has not reached.
+// unasked returns the targets that an attack has not reached.
 func unasked(w *Web, p Page) (paths []string) {
 	for _, path := range p.NotAsked {
 		if w.CountRequests(path) == 0 && !slices.Contains(unseen, path) {

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// get asks for a path as a client without JavaScript does.
+// get requests a path as a client without JavaScript does.
 func get(t *testing.T, w *Web, path string) (status int, body string) {
 	t.Helper()
-	resp, err := http.Get(w.URL(path)) // of a server in this process
+	resp, err := http.Get(w.URL(path)) // from a server in this process
 	if err != nil {
 		t.Fatal(err)
 	}

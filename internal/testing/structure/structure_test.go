@@ -1,4 +1,4 @@
-// Package structure checks rules about the shape of the code.
+// Package structure checks rules about the structure of the code.
 package structure
 
 import (
@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// maxMethods bounds the methods of a type. One that needs more has more than one job: split it by what its methods do.
+// maxMethods is the maximum number of methods of a type. A type with more has more than one job:
+// split it.
 const maxMethods = 30
 
 func TestNoTypeHasTooManyMethods(t *testing.T) {
@@ -38,7 +39,7 @@ func TestNoTypeHasTooManyMethods(t *testing.T) {
 	}
 }
 
-// count adds the methods that a file declares to those of their types.
+// count adds the methods in a file to the counts of their types.
 func count(path string, methods map[string]int) error {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -52,7 +53,7 @@ func count(path string, methods map[string]int) error {
 	return nil
 }
 
-// nameOf returns the name of the type of a receiver.
+// nameOf returns the type name of a receiver.
 func nameOf(receiver ast.Expr) string {
 	switch r := receiver.(type) {
 	case *ast.StarExpr:

@@ -17,7 +17,7 @@ var (
 	anchorTag = regexp.MustCompile(`(?is)<a\s[^<]*?href=("[^"]*"|'[^']*')`)
 )
 
-// pageLinks is a small but correct reading of the links of testweb's own HTML.
+// pageLinks is a small but correct parser of the links in testweb's own HTML.
 func pageLinks(t *testing.T, at *url.URL, body string) []*url.URL {
 	t.Helper()
 	body = notMarkup.ReplaceAllString(body, "")
@@ -45,7 +45,7 @@ func resolve(t *testing.T, base *url.URL, ref string) *url.URL {
 	return to
 }
 
-// crawler is the simplest crawler that Pages promises completeness to.
+// crawler is the simplest crawler that must find all of Pages.
 type crawler struct {
 	t      *testing.T
 	h      http.Handler
@@ -100,7 +100,7 @@ func (c *crawler) visit(u *url.URL) {
 	}
 }
 
-// html lists the HTML pages that answered 200, without the start's authority.
+// html lists the HTML pages that answered 200, without the prefix.
 func (c *crawler) html(prefix string) []string {
 	var found []string
 	for u := range c.bodies {
@@ -122,7 +122,7 @@ func sorted(paths []string) []string {
 	return paths
 }
 
-// sameSet fails with what is missing and what is too much.
+// sameSet fails the test with the missing and the surplus items.
 func sameSet(t *testing.T, got, want []string) {
 	t.Helper()
 	got, want = sorted(got), sorted(want)

@@ -37,7 +37,8 @@ var (
 	upward      = regexp.MustCompile(`(?:src|href)="([^"]*\.css)"`)
 )
 
-// checkFragments looks up each fragment, and each stylesheet, on the page it points to.
+// checkFragments checks that each fragment and each stylesheet exists on the page that it points
+// to.
 func checkFragments(t *testing.T, c *crawler) {
 	t.Helper()
 	fragments := 0

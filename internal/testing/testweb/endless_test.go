@@ -10,8 +10,7 @@ import (
 	"seine/internal/schedule/traps"
 )
 
-// guarded is a crawl of one host as the frontier does it, with all guards and
-// nothing else.
+// guarded crawls one host as the frontier does, with all trap guards and nothing else.
 type guarded struct {
 	t      *testing.T
 	web    *Web
@@ -89,7 +88,7 @@ func (g *guarded) add(url string) {
 	g.queue = append(g.queue, url)
 }
 
-// TestEndlessSitesEnd crawls each with the default guards.
+// TestEndlessSitesEnd shows that a crawl of each endless site ends with the default guards.
 func TestEndlessSitesEnd(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
@@ -131,7 +130,7 @@ func TestEndlessSitesEnd(t *testing.T) {
 	}
 }
 
-// TestSoundSiteIsLeftAlone crawls the ordinary site, which no guard may touch.
+// TestSoundSiteIsLeftAlone shows that no guard stops anything on an ordinary site.
 func TestSoundSiteIsLeftAlone(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")
@@ -151,7 +150,7 @@ func TestSoundSiteIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestEndlessSitesHaveNoEnd: without guards each goes on.
+// TestEndlessSitesHaveNoEnd shows that a crawl without guards does not end.
 func TestEndlessSitesHaveNoEnd(t *testing.T) {
 	if withRace {
 		t.Skip("runs without the race detector")

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// at makes requests from pairs of milliseconds; an end of -1 is still open.
+// at returns requests from pairs of milliseconds; an end of -1 means in flight.
 func at(pairs ...[2]int) []Request {
 	zero := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	ms := func(n int) time.Time { return zero.Add(time.Duration(n) * time.Millisecond) }
@@ -32,7 +32,7 @@ func TestMeasures(t *testing.T) {
 		requests        []Request
 		gap, start      int // milliseconds
 		concurrent      int
-		negativeIsFloor bool // the open request ends some time after the rest
+		negativeIsFloor bool // the in-flight request ends some time after the rest
 	}{
 		{name: "none"},
 		{name: "one", requests: at(p{5, 9}), concurrent: 1},
@@ -67,7 +67,7 @@ func TestLogTimes(t *testing.T) {
 		w := New(Config{Latency: 30 * time.Millisecond, Hosts: 2})
 		get(w, base0+"/")
 		time.Sleep(70 * time.Millisecond)
-		get(w, "http://127.0.0.1:8080/") // host 0 by another name
+		get(w, "http://127.0.0.1:8080/") // host 0 under another name
 		var wait sync.WaitGroup
 		for range 3 {
 			wait.Go(func() { get(w, "http://h1.localhost:8080/") })
@@ -126,7 +126,7 @@ func TestRequestEndsWithItsLastByte(t *testing.T) {
 			time.Sleep(time.Second)
 			_, _ = w.Write([]byte("cd"))
 			written = l.Requests()[0]
-			time.Sleep(time.Second) // the client has everything: this is none of its time
+			time.Sleep(time.Second) // the client has everything, so this does not count
 		}), func(*http.Request) string { return "x" })
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/a?b=c", nil))
 
@@ -156,7 +156,8 @@ func TestLogLimitAndReset(t *testing.T) {
 	}
 }
 
-// TestSequentialClientNeverOverlaps is the promise of Request: over real connections, kept or not.
+// TestSequentialClientNeverOverlaps shows the promise of Request over real connections, kept alive
+// or not.
 func TestSequentialClientNeverOverlaps(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		w := New(Config{})

@@ -2,6 +2,6 @@
 
 package testweb
 
-// withRace is whether the race detector is on. What asks for thousands of pages in one
-// goroutine has no races, and takes a minute with it.
+// withRace says whether the race detector is on. Tests that request thousands of pages in one
+// goroutine have no races, but take a minute with it.
 const withRace = false

@@ -25,7 +25,7 @@ func TestServerURL(t *testing.T) {
 	}
 }
 
-// TestCloseEndsEndlessAnswers also proves that Close waits: the log is final when it returns.
+// TestCloseEndsEndlessAnswers also shows that Close waits: the log is final when it returns.
 func TestCloseEndsEndlessAnswers(t *testing.T) {
 	w := New(Config{Special: true})
 	s := Run(t, w)

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 )
 
-// fetched is what a client saw of a special answer: at most 2 MB of it.
+// fetched is a special answer as a client sees it: at most 2 MB.
 type fetched struct {
 	*http.Response
 	body []byte
@@ -181,7 +181,7 @@ func TestSpecialBomb(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := io.Copy(io.Discard, z) // checks the sum and the size too
+		n, err := io.Copy(io.Discard, z) // checks the checksum and the size too
 		if err != nil || n != int64(mb)<<20 {
 			t.Errorf("%d MB: %d bytes, %v", mb, n, err)
 		}

@@ -55,7 +55,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 	differ := false
 	for _, path := range a.Pages(1) {
 		target := "http://h1.localhost:8080" + path
-		get(a, target) // a's flaky pages get ahead of b's: what they serve in the end must not depend on that
+		get(a, target) // a's flaky pages advance before b's; their final content must not depend on that
 		get(a, target)
 		get(b, target)
 		get(b, target)
@@ -270,7 +270,7 @@ func TestSizesSpreadAroundTheMedian(t *testing.T) {
 			below++
 		}
 	}
-	if below < 350 || below > 550 { // a page overshoots by up to a block, so a few less than half
+	if below < 350 || below > 550 { // a page overshoots by up to a block, so slightly fewer than half
 		t.Errorf("%d of 1001 pages below the median", below)
 	}
 }
@@ -307,7 +307,7 @@ func TestStaticFiles(t *testing.T) {
 	}
 }
 
-// nowhere is a ResponseWriter that costs nothing.
+// nowhere is a ResponseWriter that discards everything.
 type nowhere struct{ h http.Header }
 
 func (n nowhere) Header() http.Header         { return n.h }
@@ -330,7 +330,7 @@ func BenchmarkPage(b *testing.B) {
 	b.SetBytes(int64(size / b.N))
 }
 
-// BenchmarkServe is the whole way over a loopback connection, client included.
+// BenchmarkServe measures the complete path over a loopback connection, including the client.
 func BenchmarkServe(b *testing.B) {
 	w := New(Config{Seed: 1, PagesPerHost: 10_000, LogLimit: 1})
 	s := Run(b, w)

@@ -11,7 +11,7 @@ import (
 	"seine/internal/testing/browser"
 )
 
-// A hundred items make three pages of lamps and of chairs, and two of offers.
+// A hundred items give three pages of lamps and of chairs, and two of offers.
 const items = 100
 
 func TestEveryRouteIsTheSameShell(t *testing.T) {
@@ -131,7 +131,7 @@ func TestBrowserShowsTheShop(t *testing.T) {
 	})
 }
 
-// showsAll checks that a category shows a page of items, and one more each time that it is asked to.
+// showsAll checks that a category shows a page of items and loads one more page for each trigger.
 func showsAll(t *testing.T, app *App, tab *browser.Tab, c category) {
 	t.Helper()
 	more := map[string]string{
@@ -164,7 +164,7 @@ func showsAll(t *testing.T, app *App, tab *browser.Tab, c category) {
 	}
 }
 
-// get returns the text and the header of what is found.
+// get returns the body and the headers of a URL.
 func get(t *testing.T, url string) (string, http.Header) {
 	t.Helper()
 	r, err := http.Get(url) //nolint:gosec // of the test's own server

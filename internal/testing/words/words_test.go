@@ -1,5 +1,5 @@
-// Package words checks the language of what people read: documentation, help, messages and pages. The rules are the
-// mechanical part of the style guide in CONTRIBUTING.md.
+// Package words checks the language of all texts that people read: documentation, help, messages,
+// pages and comments. The rules are the mechanical part of the style guide in CONTRIBUTING.md.
 package words
 
 import (
@@ -25,19 +25,20 @@ var banned = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`by the name of`,
 }, "|") + `)\b`)
 
-// inComments are banned in comments: there, more of the words above are plain than not.
+// inComments are banned in comments, where most of the words above are plain.
 var inComments = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`under way`, `anew`, `whoever`, `[.;:]\s+who`, `only who`, `who asks`, `for who`, `somebody`, `takes? note`, `hears? of`, `how manieth`, `of one.s own`,
 	`(is|are|was|were|be) told`, `tells? (of|what|who|how|why|whether)`, `(goes|go|going) on`,
 }, "|") + `)\b`)
 
-// fine are phrases of the trade that a rule above would catch.
+// fine are technical phrases that a rule above would catch.
 var fine = regexp.MustCompile(`(?i)there (is|are) (no (?:[^s]|s[^u])|none)|is no longer`)
 
-// maxSentence is the number of words in a sentence of the documentation, code and tables apart.
+// maxSentence is the maximum number of words in a sentence of the documentation, not counting code
+// and tables.
 const maxSentence = 35
 
-// skipped are directories without text of ours.
+// skipped are directories without our own texts.
 var skipped = map[string]bool{".git": true, ".cache": true, "bin": true, "testdata": true, "node_modules": true, "testing": true, "uplot": true, "codemirror": true, "bench": true}
 
 func each(t *testing.T, do func(file string)) {
@@ -69,7 +70,7 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// check reports the banned words of a text.
+// check reports the banned words in a text.
 func check(t *testing.T, where, text string) {
 	t.Helper()
 	report(t, where, text, banned)
@@ -129,7 +130,7 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// The documentation uses plain words, and sentences that can be read once.
+// The documentation uses plain words and short sentences.
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
 	each(t, func(file string) {
