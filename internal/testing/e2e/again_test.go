@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// wantAsked checks how often each page of the shop has been asked for.
+// wantAsked checks the number of requests for each page of the shop.
 func (s *shop) wantAsked(t *testing.T, n int) {
 	t.Helper()
 	s.mu.Lock()
@@ -24,8 +24,8 @@ func (s *shop) wantAsked(t *testing.T, n int) {
 	}
 }
 
-// A new crawl has nothing to visit again: with --again it is crawled as without, so one
-// command serves the first run of a schedule and all others.
+// A new crawl has nothing to visit again: --again has no effect on it, so one command serves the
+// first and all later runs of a schedule.
 func TestAgainWithNewDataIsTheFirstVisit(t *testing.T) {
 	t.Parallel()
 	web, seed := newShop(t)
@@ -46,7 +46,7 @@ func TestAgainWithNewDataIsTheFirstVisit(t *testing.T) {
 	none.complains("no URL to start from")
 }
 
-// A cancelled crawl is not visited again, and the command says what takes that back.
+// --again does not restart a cancelled crawl. The command says how to undo the cancellation.
 func TestAgainOfACancelledCrawlSaysSo(t *testing.T) {
 	t.Parallel()
 	web, seed := newShop(t)
@@ -62,8 +62,8 @@ func TestAgainOfACancelledCrawlSaysSo(t *testing.T) {
 	web.wantAsked(t, 2)
 }
 
-// A file of a spec that is given once more takes nothing back of what --again has asked
-// for, and asks for nothing.
+// Passing the same spec file again does not undo the visits that --again requested, and requests no
+// more.
 func TestSpecGivenOnceMoreKeepsWhatAgainAskedFor(t *testing.T) {
 	t.Parallel()
 	web, seed := newShop(t)
@@ -89,8 +89,8 @@ func TestSpecGivenOnceMoreKeepsWhatAgainAskedFor(t *testing.T) {
 	web.wantAsked(t, 2)
 }
 
-// The second visit to a site without ETags, which sends every page anew, writes what has
-// changed, and what is new, if the spec drops the rest. A replay makes the records of all.
+// If the spec drops unchanged pages, the second visit to a site without ETags writes only changed
+// and new pages. A replay produces the records of all pages.
 func TestOnlyChangedPagesMakeRecordsIfTheSpecDropsTheRest(t *testing.T) {
 	t.Parallel()
 	var later atomic.Bool

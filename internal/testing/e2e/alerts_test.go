@@ -19,7 +19,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// receiver takes alerts, from the moment that it listens.
+// receiver receives alerts once it listens.
 type receiver struct {
 	address string
 
@@ -52,8 +52,7 @@ func (r *receiver) listen(t *testing.T) {
 	t.Cleanup(func() { s.Close() })
 }
 
-// heard returns what it was told, each change once, in the order of the first
-// time.
+// heard returns the received changes, each once, in the order of their first arrival.
 func (r *receiver) heard() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -68,8 +67,7 @@ func (r *receiver) heard() string {
 	return strings.Join(all, ", ")
 }
 
-// alarming is a spec of a crawl that goes on for long, and is looked at every
-// second.
+// alarming is the spec of a long crawl whose alerts are evaluated every second.
 func alarming(r *receiver) *crawlspec.Spec {
 	s := quick()
 	s.PerHost, s.Rate, s.MaxAttempts, s.Breaker.Failures = 4, crawlspec.Rate(time.Second/30), 2, 0
@@ -80,8 +78,8 @@ func alarming(r *receiver) *crawlspec.Spec {
 	return s
 }
 
-// The receiver is down at first, and whoever raised the alert is killed before it
-// is back: the next one tells it, of the end as well, and nothing is told twice.
+// The receiver is down at first, and the process that raised the alert is killed before the
+// receiver is up. The next process sends the alert and its end, each once.
 func TestAlertsReachAReceiverThatIsDownAtFirst(t *testing.T) {
 	t.Setenv("SEINE_SECRET_HOOK", "s3cret")
 	site, web := testSite(t, testweb.Config{PagesPerHost: 3000, ErrorRate: 0.5, ErrorTries: 100})
@@ -91,7 +89,7 @@ func TestAlertsReachAReceiverThatIsDownAtFirst(t *testing.T) {
 	c.begin(bus, "site", alarming(r), site.seed)
 	eventually(t, time.Minute, "fetch some pages", func() (bool, string) { return len(web.Requests()) > 4, "" })
 	c.front.kill()
-	c.front.start() // which finds the crawl when it first looks
+	c.front.start() // finds the crawl at its first evaluation
 	raised := func() []alerts.Alert {
 		var o overview.Overview
 		_ = json.Unmarshal([]byte(runSeine(t, "status", "--json", "--every", "100ms", "--nats", c.url).stdout.String()), &o)

@@ -12,8 +12,8 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// A newcomer has one page as Markdown, begins a crawl of a site with Markdown, waits for its end by the API, and
-// downloads its files.
+// A new user gets one page as Markdown, starts a crawl of a site with Markdown output, waits for
+// its end through the API, and downloads its files.
 func TestNewcomerUsesTheAPI(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})

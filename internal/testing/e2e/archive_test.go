@@ -28,18 +28,18 @@ import (
 	"seine/internal/testing/warctest"
 )
 
-// captures are the pages of an archive, by URL.
+// captures has the pages of an archive, by URL.
 type captures struct {
 	t     *testing.T
 	dir   string
 	files []string
 	pages map[string]*warctest.Record
-	// answers are those that are no pages, by URL; there may be several of one.
+	// answers are the responses that are not pages, by URL; a URL may have several.
 	answers map[string][]*warctest.Record
 }
 
-// archiveOf reads what is committed of an archive: every page once, each where the
-// index says it is.
+// archiveOf reads the committed records of an archive. It checks that every page is there once, at
+// the place in its index entry.
 func archiveOf(t *testing.T, dir string) *captures {
 	t.Helper()
 	if err := verifyOutput(dir, "archive"); err != nil {
@@ -62,7 +62,7 @@ func archiveOf(t *testing.T, dir string) *captures {
 	return c
 }
 
-// follow reads the records of a file by its index alone.
+// follow reads the records of a file through its index only.
 func (c *captures) follow(index, file string) {
 	c.t.Helper()
 	lines, err := os.ReadFile(index)
@@ -94,11 +94,11 @@ func (c *captures) follow(index, file string) {
 	}
 }
 
-// sent is what a site sends for some paths: as it goes over the wire, and decoded.
+// sent is a body that a site sends: encoded as on the wire, and decoded.
 type sent struct{ wire, plain []byte }
 
-// serveEncodings adds pages in several encodings to the test web, and one that is
-// too large for a message.
+// serveEncodings adds pages in several encodings to the test web, and one that is too large for a
+// message.
 func serveEncodings(web *testweb.Web) map[string]sent {
 	page := func(text string) []byte { return []byte("<!doctype html><title>x</title><p>" + text) }
 	text := page(strings.Repeat("all of it, ", 500))
@@ -129,8 +129,7 @@ func serveEncodings(web *testweb.Web) map[string]sent {
 	return all
 }
 
-// A crawl that is interrupted and killed on its way has every page in its archive
-// once in the end, as the site sent it.
+// A crawl that is interrupted and killed has every page in its archive once, as the site sent it.
 func TestCrawlWithAnArchive(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 150, Latency: 10 * time.Millisecond})
@@ -182,7 +181,7 @@ func TestCrawlWithAnArchive(t *testing.T) {
 	for _, f := range warcio.Read(t, got.files...) {
 		for _, r := range f.Records {
 			if plain[r.URL] == nil {
-				continue // an answer that is no page
+				continue // a response that is not a page
 			}
 			if sum := sha256.Sum256(plain[r.URL]); r.Type == warc.TypeResponse && r.Content != hex.EncodeToString(sum[:]) {
 				t.Errorf("warcio.js reads %s as something else", r.URL)
@@ -191,7 +190,7 @@ func TestCrawlWithAnArchive(t *testing.T) {
 	}
 }
 
-// wantsExplained checks that seine explain says where in the archive a URL is.
+// wantsExplained checks that seine explain prints the place of a URL in the archive.
 func (c *captures) wantsExplained(data, url, status string) {
 	c.t.Helper()
 	out := runSeine(c.t, "explain", url, "--data", data, "--out", c.dir, "--json")
@@ -213,7 +212,7 @@ func (c *captures) wantsExplained(data, url, status string) {
 	}
 }
 
-// wants checks that a page is as the site sends it.
+// wants checks that a page is archived as the site sends it.
 func (c *captures) wants(url string, wire []byte) {
 	c.t.Helper()
 	r := c.pages[url]
@@ -250,8 +249,8 @@ func fetched(t *testing.T, url string) []byte {
 	return body
 }
 
-// A crawl that goes on without its archive is not held up by it, and an archive
-// that is taken up again goes on.
+// A crawl that continues without its archive is not blocked by it. The archive can be resumed
+// later.
 func TestArchiveCanBeLeftAndTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 60})
@@ -266,7 +265,7 @@ func TestArchiveCanBeLeftAndTakenUpAgain(t *testing.T) {
 	}
 	p.crawl("--max-pages", "0", "--warc", dir).expect(0)
 	got := archiveOf(t, dir)
-	for _, u := range site.pages { // the stream still has what came between
+	for _, u := range site.pages { // the stream still has the pages in between
 		if got.pages[u] == nil {
 			t.Errorf("%s is not in the archive", u)
 		}
@@ -276,7 +275,7 @@ func TestArchiveCanBeLeftAndTakenUpAgain(t *testing.T) {
 	same.complains("is already used for --out")
 }
 
-// Whoever encrypts the records of a crawl does not have its pages in the clear beside them.
+// Encrypted records come with an encrypted archive: pages are not stored in the clear beside them.
 func TestArchiveIsEncryptedAsTheRecordsAre(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})

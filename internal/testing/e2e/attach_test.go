@@ -20,8 +20,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// A crawl that runs is looked into by its directory, and by nobody who cannot read
-// that. When it is over, or was killed, commands say so.
+// A running crawl is inspected through its directory, and only by users who can read it. After the
+// crawl has ended or was killed, commands say so.
 func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 5})
@@ -64,7 +64,7 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 	first.signal(syscall.SIGKILL)
 	<-first.gone
 	_ = os.Chmod(context, 0o600)
-	// What a crawl has stored that does not run can be looked into, but not watched.
+	// The stored state of a stopped crawl can be inspected, but not watched.
 	stored := func(state string) {
 		t.Helper()
 		for _, args := range [][]string{{"status"}, {"explain", site.seed}, {"hosts"}, {"runs"}, {"dead", "list"}, {"spec", "get"}, {"spec", "list"}} {
@@ -105,7 +105,7 @@ func TestCommandsFindACrawlByItsDirectory(t *testing.T) {
 	}
 }
 
-// Commands that are typed where the crawl was need not be told.
+// Commands in the folder of a crawl find it without flags.
 func TestCommandsFindTheCrawlOfTheirFolder(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 5})
@@ -125,7 +125,7 @@ func TestCommandsFindTheCrawlOfTheirFolder(t *testing.T) {
 	c.expect(0)
 }
 
-// Nothing of a crawl can be reached from another machine.
+// A crawl's ports cannot be reached from other machines.
 func TestCrawlListensOnLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 5})
@@ -145,7 +145,7 @@ func TestCrawlListensOnLoopbackOnly(t *testing.T) {
 	}
 }
 
-// listeners are the addresses at which a process takes connections or datagrams.
+// listeners returns the addresses at which a process accepts connections or datagrams.
 func listeners(t *testing.T, pid int) (all []net.IP) {
 	t.Helper()
 	inodes := make(map[string]bool)
@@ -174,8 +174,8 @@ func listeners(t *testing.T, pid int) (all []net.IP) {
 	return all
 }
 
-// address reads the IP of HEX:PORT as the kernel writes it: in words of the machine's
-// byte order, which is little-endian wherever these tests run.
+// address parses the IP of HEX:PORT as the kernel writes it: in words of the machine's byte order,
+// which is little-endian wherever these tests run.
 func address(t *testing.T, text string) (ip net.IP) {
 	t.Helper()
 	digits, _, _ := strings.Cut(text, ":")
@@ -189,8 +189,8 @@ func address(t *testing.T, text string) (ip net.IP) {
 	return ip
 }
 
-// A whole crawl in one process may use a locked-down server elsewhere, and says at
-// once what it is refused there.
+// A complete crawl in one process can use a remote locked-down server. It reports missing
+// permissions at once.
 func TestCrawlOverALockedServer(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 20})
@@ -213,8 +213,8 @@ func TestCrawlOverALockedServer(t *testing.T) {
 	lone.complains("need --nats or --nats-context")
 }
 
-// A crawl that is over leaves nothing to be delivered again, though its process ends without
-// stopping the server in order.
+// A crawl that has ended leaves nothing to redeliver, although its process ends without a clean
+// shutdown of its server.
 func TestCrawlThatIsOverLeavesNothingToDeliver(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})

@@ -51,7 +51,7 @@ func TestUnwritableDirectoriesAreSaidAtOnce(t *testing.T) {
 			c := bad.crawl(site.seed)
 			c.expect(1)
 			c.complains("--out "+bad.out, tt.says)
-			p.crawl(site.seed).expect(0) // with a better --out nothing is lost
+			p.crawl(site.seed).expect(0) // with a valid --out nothing is lost
 			wantPages(t, records(t, p.out, "default"), site.pages)
 		})
 		t.Run("data is "+name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestUnwritableDirectoriesAreSaidAtOnce(t *testing.T) {
 	}
 }
 
-// mount makes a disk of its own for the test.
+// mount mounts a disk for the test.
 func mount(t *testing.T, options string) string {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -90,7 +90,7 @@ func mount(t *testing.T, options string) string {
 	return dir
 }
 
-// enlarge makes space on a disk of mount.
+// enlarge adds space to a disk of mount.
 func enlarge(t *testing.T, dir string) {
 	t.Helper()
 	if err := syscall.Mount("none", dir, "tmpfs", syscall.MS_REMOUNT, "size=512m"); err != nil {
@@ -117,8 +117,8 @@ func TestFullOutputDiskIsSaidAndLosesNothing(t *testing.T) {
 	wantPages(t, records(t, p.out, "default"), site.pages)
 }
 
-// The disk gets full in the frontier's store, or in the streams, before or
-// while there are pages.
+// The disk is full in the frontier's store or in the streams, before the first page or later. The
+// error is reported and nothing is lost.
 func TestFullDataDiskIsSaidAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	for _, size := range []string{"1m", "4m", "16m"} {
@@ -141,7 +141,7 @@ func TestFullDataDiskIsSaidAndLosesNothing(t *testing.T) {
 	}
 }
 
-// responseCases is a crawl of single answers of the test web.
+// responseCases is a crawl of single responses of the test web.
 type responseCases struct {
 	paths    []string
 	requests map[messages.Class]int64
@@ -159,7 +159,7 @@ func (a *responseCases) add(class messages.Class, requests int64, path string) {
 	}
 }
 
-// run crawls the paths with nothing but them, and checks how each ended.
+// run crawls exactly the paths and checks the outcome of each.
 func (a *responseCases) run(t *testing.T, web *testweb.Web, spec string) map[string]messages.Record {
 	t.Helper()
 	s := testweb.Run(t, web)
@@ -195,7 +195,7 @@ func (a *responseCases) run(t *testing.T, web *testweb.Web, spec string) map[str
 	return byPath
 }
 
-// stream answers with HTML of unknown length, written by send.
+// stream serves HTML of unknown length, written by send.
 func stream(web *testweb.Web, path string, send func(rw http.ResponseWriter, r *http.Request)) {
 	web.Handle(0, path, func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Type", "text/html")
@@ -207,7 +207,7 @@ func TestBodiesWithoutMeasure(t *testing.T) {
 	t.Parallel()
 	web := testweb.New(testweb.Config{Special: true, RobotsTxt: testweb.RobotsMissing})
 	megabyte := []byte(strings.Repeat("<p>On and on.</p>\n", 1<<20/18))
-	stream(web, "/bulk", func(rw http.ResponseWriter, _ *http.Request) { // 100 MB, unannounced
+	stream(web, "/bulk", func(rw http.ResponseWriter, _ *http.Request) { // 100 MB without a Content-Length
 		for range 100 {
 			if _, err := rw.Write(megabyte); err != nil {
 				return
@@ -283,7 +283,7 @@ func TestBrokenAnswersHaveAnOutcome(t *testing.T) {
 	}
 }
 
-// raw answers with just these bytes, and closes the connection.
+// raw answers with exactly these bytes and closes the connection.
 func raw(answer string) http.HandlerFunc {
 	return func(rw http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(rw).Hijack()
@@ -301,7 +301,7 @@ func TestAllLinksOfAPageOnOneLineAreFollowed(t *testing.T) {
 	s := testweb.Run(t, web)
 	const path, links = "/special/oneline?kb=1024", 1024
 	p := newWorkspace(t)
-	spec := file(t, "spec.yaml", "traps: {same_content_after: 0}\n") // the pages behind the links all say the same
+	spec := file(t, "spec.yaml", "traps: {same_content_after: 0}\n") // the pages behind the links have the same content
 	p.crawl("--spec", spec, "--max-depth", "1", s.URL(0, path)).expect(0)
 	want := []string{s.URL(0, path)}
 	for n := range links {
@@ -310,7 +310,7 @@ func TestAllLinksOfAPageOnOneLineAreFollowed(t *testing.T) {
 	wantPages(t, records(t, p.out, "default"), want)
 }
 
-// commits reads the commit log, if there is one yet.
+// commits reads the commit log if it exists.
 func commits(t *testing.T, out string) []output.Commit {
 	t.Helper()
 	cs, err := readCommits(out, "default")
@@ -327,7 +327,7 @@ func TestMalformedSeedsAreDeadLettersAndCostNoOther(t *testing.T) {
 	bus := c.bus()
 	const bad = "http://[broken/"
 	c.begin(bus, "x", quick(), "# two lines, and one between", site.pages[3], bad, site.seed)
-	eventually(t, patience, "write every page", func() (bool, string) { // a writer that has just started may be behind
+	eventually(t, patience, "write every page", func() (bool, string) { // a newly started writer may lag behind
 		n := 0
 		for _, commit := range commits(t, c.out()) {
 			n += commit.Records()

@@ -18,7 +18,7 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// docsExample is an example whose site is the documentation.
+// docsExample returns an example that crawls the documentation site.
 func docsExample(t *testing.T, name string) example {
 	t.Helper()
 	e := newExample(t, "docs")
@@ -112,7 +112,7 @@ func TestExampleMirror(t *testing.T) {
 	}
 }
 
-// An edit of a page is told as the chunks that are new and gone. All others keep their keys.
+// An edit of a page is reported as new and gone chunks. All other chunks keep their keys.
 func TestChunksOfAPageThatChanges(t *testing.T) {
 	t.Parallel()
 	var later atomic.Bool

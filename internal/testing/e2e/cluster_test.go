@@ -30,20 +30,20 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// process is a command that runs until it is ended.
+// process is a command that runs until it is stopped.
 type process struct {
 	t    *testing.T
 	name string
 	args []string
-	dir  string   // of the commands of its build, "" for those under test
-	env  []string // beside that of the test
+	dir  string   // folder of the commands of its build, "" for those under test
+	env  []string // in addition to the test's environment
 	cmd  *exec.Cmd
 	log  *logBuffer
 	gone chan struct{}
 	err  error // of Wait, once gone is closed
 }
 
-// logBuffer keeps what a process printed, for a failed test to show.
+// logBuffer keeps the output of a process, to print it if the test fails.
 type logBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -66,7 +66,7 @@ func start(t *testing.T, name string, args ...string) *process {
 	return (&process{t: t, name: name, args: args}).begin()
 }
 
-// begin starts a process for the first time. It is ended with the test.
+// begin starts a process for the first time. The process ends with the test.
 func (p *process) begin() *process {
 	t, name, args := p.t, p.name, p.args
 	t.Helper()
@@ -100,13 +100,13 @@ func (p *process) start() {
 
 func (p *process) signal(s os.Signal) { _ = p.cmd.Process.Signal(s) }
 
-// kill ends the process as a crash does, and waits until it is gone.
+// kill kills the process, as in a crash, and waits for its end.
 func (p *process) kill() {
 	p.signal(syscall.SIGKILL)
 	<-p.gone
 }
 
-// drain ends the process as a deployment does.
+// drain stops the process as a deployment does.
 func (p *process) drain() {
 	p.t.Helper()
 	p.signal(syscall.SIGTERM)
@@ -120,11 +120,11 @@ func (p *process) drain() {
 	}
 }
 
-// cluster is a nats-server and the four stages, each a process of its own.
+// cluster is a nats-server and the four stages, each in its own process.
 type cluster struct {
 	t     *testing.T
 	dir   string
-	build string // whose stages are started: see process.dir
+	build string // build of the stages: see process.dir
 	url   string
 	nats  *process             // nil with several nodes
 	nodes *natscluster.Cluster // nil with one server
@@ -134,10 +134,10 @@ type cluster struct {
 	write []*process
 }
 
-// shape says how many processes a cluster has, and with which flags.
+// shape says how many processes a cluster has and with which flags.
 type shape struct {
 	build                      string // of the stages: see process.dir
-	nodes                      int    // of NATS, 0 for a server that is in no cluster
+	nodes                      int    // of NATS, 0 for a server without a cluster
 	fetchers, parsers, writers int
 	frontierArgs, fetcherArgs  []string
 	parserArgs                 []string
@@ -171,8 +171,9 @@ func newCluster(t *testing.T, s shape) *cluster {
 	return c
 }
 
-// startNATS starts a nats-server that keeps its data in dir, and waits until it takes connections: a command does not wait. The limit that it would take for its streams by default,
-// three quarters of the disk that is free, may be below what they reserve.
+// startNATS starts a nats-server with its data in dir and waits until it accepts connections,
+// because commands do not wait. It sets a storage limit, because the default, three quarters of the
+// free disk space, may be below the reservations of the streams.
 func startNATS(t *testing.T, dir string, port int) *process {
 	t.Helper()
 	config := file(t, "nats-server.conf", "jetstream { max_file_store: 64GB }\n")
@@ -192,13 +193,13 @@ func awaitConnections(t *testing.T, address string, p *process) {
 	}, p)
 }
 
-// stage starts one more process of a stage.
+// stage starts another process of a stage.
 func (c *cluster) stage(name string, args ...string) *process {
 	c.t.Helper()
 	return (&process{t: c.t, name: name, dir: c.build, args: append([]string{"--nats", c.url, "--listen", "127.0.0.1:0"}, args...)}).begin()
 }
 
-// startNodes starts a NATS cluster, and waits until it is one.
+// startNodes starts a NATS cluster and waits until it is ready.
 func (c *cluster) startNodes(n int) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
@@ -216,7 +217,7 @@ func (c *cluster) startNodes(n int) {
 
 func (c *cluster) out() string { return filepath.Join(c.dir, "out") }
 
-// all returns every process but the broker.
+// all returns every process except the broker.
 func (c *cluster) all() []*process {
 	ps := []*process{c.front}
 	ps = append(ps, c.fetch...)
@@ -224,7 +225,7 @@ func (c *cluster) all() []*process {
 	return append(ps, c.write...)
 }
 
-// bus connects to the cluster as a user would.
+// bus connects to the cluster as a user does.
 func (c *cluster) bus() *stages.Bus {
 	c.t.Helper()
 	var bus *stages.Bus
@@ -245,7 +246,7 @@ func (c *cluster) bus() *stages.Bus {
 	return bus
 }
 
-// begin stores a spec and publishes seeds, as `nats pub` would.
+// begin stores a spec and publishes seeds, as `nats pub` does.
 func (c *cluster) begin(bus *stages.Bus, crawl string, spec *crawlspec.Spec, seeds ...string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -263,7 +264,7 @@ func (c *cluster) begin(bus *stages.Bus, crawl string, spec *crawlspec.Spec, see
 	}
 }
 
-// complete waits until the frontier says that the crawl is complete, and returns how it went.
+// complete waits until the frontier reports that the crawl is complete, and returns its counters.
 func (c *cluster) complete(bus *stages.Bus, crawl string, within time.Duration) frontierapi.Counters {
 	c.t.Helper()
 	client := frontierapi.Client{Bus: bus}
@@ -281,8 +282,8 @@ func (c *cluster) complete(bus *stages.Bus, crawl string, within time.Duration) 
 	return last
 }
 
-// finish waits until the crawl is complete, drains all stages in the order of the
-// pipeline, and returns how it went.
+// finish waits until the crawl is complete, drains all stages in the order of the pipeline, and
+// returns the crawl's counters.
 func (c *cluster) finish(bus *stages.Bus, crawl string, within time.Duration) frontierapi.Counters {
 	c.t.Helper()
 	last := c.complete(bus, crawl, within)
@@ -308,7 +309,7 @@ func (c *cluster) finish(bus *stages.Bus, crawl string, within time.Duration) fr
 	return last
 }
 
-// eventually polls until done, and fails with what it saw last.
+// eventually polls until done. On a timeout it fails with the last state that it saw.
 func eventually(t *testing.T, within time.Duration, what string, poll func() (done bool, saw string), running ...*process) {
 	t.Helper()
 	deadline := time.Now().Add(within)
@@ -331,7 +332,8 @@ func eventually(t *testing.T, within time.Duration, what string, poll func() (do
 	}
 }
 
-// address is where a stage serves metrics and health, as it logged last, "" if it has not.
+// address returns the address where a stage serves metrics and health, from the last log line with
+// one, or "".
 func (p *process) address() string {
 	const said = "address=http://"
 	log := p.log.String()
@@ -352,7 +354,7 @@ func (p *process) metrics() string {
 	return ""
 }
 
-// metricsAt reads the metrics that are served at an address, "" if none are.
+// metricsAt reads the metrics at an address, "" if there are none.
 func metricsAt(addr string) string {
 	resp, err := http.Get("http://" + addr + "/metrics")
 	if err != nil {
@@ -363,7 +365,7 @@ func metricsAt(addr string) string {
 	return string(b)
 }
 
-// rss is the resident memory of the process, in bytes.
+// rss returns the resident memory of the process in bytes.
 func (p *process) rss() int64 {
 	p.t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.cmd.Process.Pid))

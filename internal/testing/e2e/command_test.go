@@ -26,7 +26,7 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// command is a run of `seine`, with what it printed on each of its outputs.
+// command is a run of `seine` with its outputs.
 type command struct {
 	t              *testing.T
 	cmd            *exec.Cmd
@@ -34,13 +34,13 @@ type command struct {
 	gone           chan struct{}
 }
 
-// seine starts the command in a directory; "" is that of the test.
+// seine starts the command in a directory; "" is the test's own.
 func seine(t *testing.T, dir string, args ...string) *command {
 	t.Helper()
 	return seineIn(t, dir, nil, args...)
 }
 
-// seineFrom starts the command with its standard input.
+// seineFrom starts the command with a standard input.
 func seineFrom(t *testing.T, in *os.File, args ...string) *command {
 	t.Helper()
 	return seineIn(t, "", in, args...)
@@ -62,7 +62,7 @@ func seineIn(t *testing.T, dir string, in *os.File, args ...string) *command {
 		t.Fatal(err)
 	}
 	go func() {
-		_ = c.cmd.Wait() // the exit code tells
+		_ = c.cmd.Wait() // the exit code has the result
 		close(c.gone)
 	}()
 	t.Cleanup(func() {
@@ -74,7 +74,7 @@ func seineIn(t *testing.T, dir string, in *os.File, args ...string) *command {
 
 func (c *command) signal(s os.Signal) { _ = c.cmd.Process.Signal(s) }
 
-// ended reports whether the command is over.
+// ended reports whether the command has ended.
 func (c *command) ended() bool {
 	select {
 	case <-c.gone:
@@ -84,16 +84,16 @@ func (c *command) ended() bool {
 	}
 }
 
-// patience is how long a command may take to end.
+// patience is the time limit for the end of a command.
 const patience = 60 * time.Second
 
-// expect waits for the end of the command, and checks its exit code.
+// expect waits for the end of the command and checks its exit code.
 func (c *command) expect(code int) {
 	c.t.Helper()
 	c.within(patience, code)
 }
 
-// within is expect of a command that may take longer.
+// within is expect with a time limit.
 func (c *command) within(limit time.Duration, code int) {
 	c.t.Helper()
 	select {
@@ -111,7 +111,7 @@ func (c *command) said() string {
 	return text[max(0, len(text)-3000):]
 }
 
-// complains checks that standard error says each of the parts.
+// complains checks that standard error contains each of the parts.
 func (c *command) complains(parts ...string) {
 	c.t.Helper()
 	for _, part := range parts {
@@ -136,7 +136,7 @@ func (c *command) summary() crawl.Summary {
 	return s
 }
 
-// workspace is where a crawl keeps its state and its output.
+// workspace has the places of a crawl's state and output.
 type workspace struct {
 	t         *testing.T
 	data, out string
@@ -148,7 +148,7 @@ func newWorkspace(t *testing.T) workspace {
 	return workspace{t, filepath.Join(dir, "data"), filepath.Join(dir, "out")}
 }
 
-// crawl starts `seine crawl` as it is used on loopback.
+// crawl starts `seine crawl` with the flags for crawls on loopback.
 func (w workspace) crawl(args ...string) *command {
 	w.t.Helper()
 	return seine(w.t, "", append([]string{
@@ -166,7 +166,7 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// lines reads a file of the output, by its extension.
+// lines reads an output file in the format of its extension.
 func lines(t *testing.T, path string) []map[string]any {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -199,7 +199,7 @@ func lines(t *testing.T, path string) []map[string]any {
 	return all
 }
 
-// gate is a page whose answer waits until it is opened.
+// gate is a page whose response waits until the gate is opened.
 type gate struct {
 	asked, opened chan struct{}
 	ask, open     func()
@@ -223,7 +223,7 @@ func newGate(t *testing.T, web *testweb.Web, path string) *gate {
 	return g
 }
 
-// wait returns when the gate has been asked for.
+// wait waits until the gate has been requested.
 func (g *gate) wait(t *testing.T) {
 	t.Helper()
 	select {
@@ -233,17 +233,16 @@ func (g *gate) wait(t *testing.T) {
 	}
 }
 
-// walker is a crawler as simple as can be, to compare with.
+// walker is a minimal crawler, as a reference.
 type walker struct {
 	t      *testing.T
 	client *http.Client
 	follow func(url string) bool
 	seen   map[string]bool
-	depths map[string]int // of the HTML pages, in links from the seed
+	depths map[string]int // of the HTML pages, as the number of links from the seed
 }
 
-// walk finds all HTML pages that links lead to from a seed, which is not held
-// to follow.
+// walk finds all HTML pages that links lead to from a seed. The seed need not match follow.
 func walk(t *testing.T, client *http.Client, seed string, follow func(url string) bool) map[string]int {
 	t.Helper()
 	client.CheckRedirect = nil
@@ -259,7 +258,7 @@ func walk(t *testing.T, client *http.Client, seed string, follow func(url string
 	return w.depths
 }
 
-// visit reads a page, and returns the links that were not seen before.
+// visit reads a page and returns its links that are new.
 func (w *walker) visit(u string, depth int) (found []string) {
 	w.t.Helper()
 	resp, err := w.client.Get(u)
@@ -267,7 +266,7 @@ func (w *walker) visit(u string, depth int) (found []string) {
 		w.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	at := resp.Request.URL // behind redirects
+	at := resp.Request.URL // after redirects
 	if _, known := w.depths[at.String()]; known || resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
 		return nil
 	}
@@ -293,7 +292,7 @@ func (w *walker) visit(u string, depth int) (found []string) {
 	return found
 }
 
-// href is a reference of a page; base says that the others are relative to it.
+// href is a reference on a page; base marks the one that others are relative to.
 type href struct {
 	ref  string
 	base bool
@@ -310,7 +309,7 @@ func hrefOf(tag html.Token) (href, bool) {
 	return href{}, false
 }
 
-// plain writes a URL without its fragment.
+// plain formats a URL without its fragment.
 func plain(u *url.URL) string {
 	bare := *u
 	bare.Fragment, bare.RawFragment = "", ""
@@ -320,7 +319,7 @@ func plain(u *url.URL) string {
 	return bare.String()
 }
 
-// sameHost follows links to the host of a seed.
+// sameHost accepts links to the host of a seed.
 func sameHost(seed string) func(string) bool {
 	scheme, rest, _ := strings.Cut(seed, "://")
 	host, _, _ := strings.Cut(rest, "/")

@@ -9,13 +9,13 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// readCommits returns the commit log of the writer called name in the directory out, by partition and in the order of the
-// commits.
+// readCommits returns the commit log of a writer in the directory out, ordered by partition and
+// commit.
 func readCommits(out, name string) ([]output.Commit, error) {
 	return (&writer.Config{OutputConfig: writer.OutputConfig{Out: out}, Name: name}).ReadCommits()
 }
 
-// verifyOutput checks the output of the writer called name in the directory out.
+// verifyOutput checks the output of a writer in the directory out.
 func verifyOutput(out, name string) error {
 	o, err := writer.OpenOutput(out, name, bucket.Options{})
 	if err != nil {

@@ -21,11 +21,11 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// interpolation is a variable in docker-compose.yml, and its default. With a colon the
-// default stands for an empty value as well.
+// interpolation matches a variable in docker-compose.yml and its default. With a colon the default
+// also replaces an empty value.
 var interpolation = regexp.MustCompile(`\$\{([A-Z0-9_]+)(:?-)([^}]*)\}`)
 
-// composed returns docker-compose.yml as it is with these variables.
+// composed returns docker-compose.yml with variables replaced.
 func composed(t *testing.T, env map[string]string) compose {
 	t.Helper()
 	text := interpolation.ReplaceAllStringFunc(readFile(t, "../../../docker-compose.yml"), func(v string) string {
@@ -42,7 +42,7 @@ func composed(t *testing.T, env map[string]string) compose {
 	return c
 }
 
-// What .env.example names is what docker-compose.yml asks for, with the defaults that it has.
+// .env.example names the variables that docker-compose.yml uses, with the same defaults.
 func TestEnvExampleIsWhatComposeAsksFor(t *testing.T) {
 	t.Parallel()
 	asked := make(map[string]string)
@@ -60,7 +60,7 @@ func TestEnvExampleIsWhatComposeAsksFor(t *testing.T) {
 	if v, ok := told["COMPOSE_PROFILES"]; !ok || v != "" {
 		t.Errorf("COMPOSE_PROFILES is %q", v)
 	}
-	delete(told, "COMPOSE_PROFILES") // which docker compose itself asks for
+	delete(told, "COMPOSE_PROFILES") // for docker compose itself
 	if !maps.Equal(asked, told) {
 		t.Errorf("docker-compose.yml asks for %v, .env.example has %v", asked, told)
 	}
@@ -76,7 +76,7 @@ func TestEnvExampleIsWhatComposeAsksFor(t *testing.T) {
 	}
 }
 
-// planOf runs the writer of docker-compose.yml as far as it only looks.
+// planOf runs a dry run of the writer in docker-compose.yml.
 func planOf(t *testing.T, c compose) string {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(bin, "writer"), "--dry-run")
@@ -90,7 +90,7 @@ func planOf(t *testing.T, c compose) string {
 	return string(said)
 }
 
-// Each way to have the output that .env.example tells is one that the writer takes.
+// The writer accepts each kind of output in .env.example.
 func TestComposeOutputs(t *testing.T) {
 	t.Parallel()
 	example := readFile(t, "../../../.env.example") + readFile(t, "../../../deploy/README.md")
@@ -120,8 +120,8 @@ func TestComposeOutputs(t *testing.T) {
 	}
 }
 
-// The server of docker-compose.yml ends while there is no token. With one that is made as deploy/README.md says, it is
-// healthy, and shows the cluster to whoever has the token.
+// The server of docker-compose.yml exits if no token exists. With a token created as
+// deploy/README.md says, it is healthy and shows the cluster to clients with the token.
 func TestComposeServes(t *testing.T) {
 	t.Parallel()
 	s := composed(t, nil).Services["serve"]
@@ -172,8 +172,9 @@ func TestComposeServes(t *testing.T) {
 	}
 }
 
-// Browsers run without root, capabilities and a disk, in their own sandbox: the profile of system calls that
-// docker-compose.yml names is there, and lets them make namespaces. What reaps their processes is beside them.
+// Browsers run without root, capabilities or a disk, in their own sandbox: docker-compose.yml names
+// an existing seccomp profile that allows them to create namespaces. An init process reaps their
+// processes.
 func TestComposeRenderer(t *testing.T) {
 	t.Parallel()
 	s := composed(t, nil).Services["renderer"]
@@ -205,8 +206,8 @@ func TestComposeRenderer(t *testing.T) {
 	}
 }
 
-// composeS3 starts the S3 server of docker-compose.yml on a port of its own, sees that it is
-// healthy, and returns where it is.
+// composeS3 starts the S3 server of docker-compose.yml on a free port, checks that it is healthy,
+// and returns its address.
 func composeS3(t *testing.T, c compose) string {
 	t.Helper()
 	s := c.Services["s3"]

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// gatedSite lets in who sends its cookies back: at once, or by way of another page.
+// gatedSite serves pages only to clients that send its cookies back: at once, or through another
+// page.
 func gatedSite(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,8 +46,7 @@ func gatedSite(t *testing.T) string {
 	return s.URL
 }
 
-// Pages behind cookie gates are fetched, each once, and a circle of redirects that no
-// cookie opens ends.
+// Pages behind cookie gates are fetched once each. A redirect loop that no cookie ends is left.
 func TestCookieGatesArePassed(t *testing.T) {
 	t.Parallel()
 	url := gatedSite(t)

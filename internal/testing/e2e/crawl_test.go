@@ -42,7 +42,7 @@ func TestCrawlASite(t *testing.T) {
 	checkRecords(t, rs, site.seed)
 }
 
-// checkCompleteSummary compares a summary with what the test web knows of itself.
+// checkCompleteSummary compares a summary with the contents of the test web.
 func checkCompleteSummary(t *testing.T, s crawl.Summary, p workspace, web *testweb.Web, pages int) {
 	t.Helper()
 	if s.Outcome != crawl.OutcomeComplete || s.Error != "" || s.Crawl != "default" || s.Out != p.out {
@@ -64,7 +64,7 @@ func checkCompleteSummary(t *testing.T, s crawl.Summary, p workspace, web *testw
 	}
 	failed := int64(len(web.Missing(0)))
 	if len(web.Redirects(0)) > 0 {
-		failed++ // /go/self, which leads to itself
+		failed++ // /go/self, which redirects to itself
 	}
 	if s.URLs.Failed != failed || s.URLs.Excluded["robots"] != int64(len(web.Disallowed(0))) {
 		t.Errorf("URLs by their end: %+v", s.URLs)
@@ -83,7 +83,7 @@ func checkCompleteSummary(t *testing.T, s crawl.Summary, p workspace, web *testw
 	checkFiles(t, s, p, ".jsonl.zst")
 }
 
-// checkReasons checks that a summary tells why URLs failed and were excluded, with a URL that was.
+// checkReasons checks that a summary says why URLs failed and were excluded, with an example URL.
 func checkReasons(t *testing.T, s *crawl.Summary, web *testweb.Web) {
 	t.Helper()
 	for _, want := range []struct {
@@ -106,7 +106,7 @@ func checkReasons(t *testing.T, s *crawl.Summary, web *testweb.Web) {
 	}
 }
 
-// checkFiles checks that the files of a summary hold what it says.
+// checkFiles checks that the files of a summary have the stated records.
 func checkFiles(t *testing.T, s crawl.Summary, p workspace, suffix string) (all []map[string]any) {
 	t.Helper()
 	for _, f := range s.Files {
@@ -153,7 +153,7 @@ func TestCrawlStopsAtMaxPagesAndGoesOn(t *testing.T) {
 	before := 0
 	for _, limit := range []int{1, 37, 90} {
 		c := p.crawl("--max-pages", fmt.Sprint(limit), site.seed)
-		c.expect(0) // it is what was asked for
+		c.expect(0) // the requested limit
 		s := c.summary()
 		rs := records(t, p.out, "default")
 		if s.Outcome != crawl.OutcomeLimit || s.Limit != "max_pages" || s.Pages != int64(limit) || s.Records != int64(limit) || len(rs) != limit {
@@ -167,11 +167,11 @@ func TestCrawlStopsAtMaxPagesAndGoesOn(t *testing.T) {
 	}
 	asked := len(web.Requests())
 	p.crawl("--max-pages", "90", "--strict", site.seed).expect(3)
-	p.crawl(site.seed).expect(3) // the limit is in the crawl's spec now, and no flag asks for it
+	p.crawl(site.seed).expect(3) // the limit is in the crawl's spec now and not in a flag
 	if n := len(web.Requests()) - asked; n != 0 {
 		t.Errorf("the same limit again made %d requests", n)
 	}
-	p.crawl("--max-pages", "0").expect(0) // a URL is not needed to go on
+	p.crawl("--max-pages", "0").expect(0) // continuing needs no URL
 	wantPages(t, records(t, p.out, "default"), site.pages)
 	if n := web.Count(0, "/"); n != 1 {
 		t.Errorf("the seed was fetched %d times", n)
@@ -231,14 +231,14 @@ func TestSecondInterruptEndsACrawlAtOnce(t *testing.T) {
 		t.Error("the first signal did not wait for what is under way")
 	}
 	c.signal(os.Interrupt)
-	c.expect(130) // while the request is still held
+	c.expect(130) // while the request is still in flight
 	g.open()
 	p.crawl(site.seed, held).expect(0)
 	wantPages(t, records(t, p.out, "default"), append(site.pages, held))
 }
 
-// The process is killed as soon as it has done a random number of requests, or
-// some time after its start when it still waits for those of its predecessor.
+// The process is killed after a random number of requests, or some time after its start if it still
+// waits for the requests of its predecessor.
 func TestKilledCrawlLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"--chain", "--no-chain"} {
@@ -371,8 +371,7 @@ func TestCrawlHoldsToDepthAndPatterns(t *testing.T) {
 	}
 }
 
-// A sitemap that robots.txt names brings pages that are far from the seed in
-// links near to it.
+// A sitemap in robots.txt gives a small depth to pages that are many links away from the seed.
 func TestCrawlFollowsSitemaps(t *testing.T) {
 	t.Parallel()
 	web := testweb.New(testweb.Config{PagesPerHost: 200, LinksPerPage: 3, Sitemap: true})
@@ -518,8 +517,8 @@ func crawlDocs(t *testing.T, s site) {
 	wantDocs(t, s, records(t, p.out, "default"))
 }
 
-// wantDocs compares the HTML pages with what a simple walk along the links of
-// the documentation finds: how many there are changes with Debian's packages.
+// wantDocs compares the HTML pages with those that a simple walk along the links of the
+// documentation finds: their number changes with Debian's packages.
 func wantDocs(t *testing.T, s site, rs []messages.Record) {
 	t.Helper()
 	want := walk(t, &http.Client{Transport: new(http.Transport)}, s.seed, sameHost(s.seed))
@@ -535,7 +534,7 @@ func wantDocs(t *testing.T, s site, rs []messages.Record) {
 	}
 }
 
-// A crawl that was never fed must not be waited for.
+// The command does not wait for a crawl without seeds.
 func TestCrawlOfAnUnknownNameIsSaidAtOnce(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})
@@ -546,7 +545,7 @@ func TestCrawlOfAnUnknownNameIsSaidAtOnce(t *testing.T) {
 	c.complains("no crawl to resume", "crawl other")
 }
 
-// What is refused asks no site, though another crawl of the same state has open URLs.
+// A refused crawl makes no requests, although another crawl in the same state has open URLs.
 func TestRefusedCrawlMakesNoRequest(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 5})

@@ -30,22 +30,23 @@ import (
 // perList is the number of products on a page of the list.
 const perList = 25
 
-// product is what a shop has of a product on a day.
+// product is a product on one day.
 type product struct {
 	price   int
-	comment string // what its page says beside the price, which is in no record
+	comment string // text beside the price on its page, which is in no record
 }
 
-// dailyShop is a shop whose products come, go and change from day to day. Its list is in the order of the products, so
-// that those behind one that goes move to other pages of the list. Each product has a page too, which is missing when
-// the product has gone. Unchanged pages answer 304.
+// dailyShop is a shop whose products come, go and change from day to day. Its list is in the order
+// of the products, so that after a removal the following products move to other pages of the list.
+// Each product also has a page, which is missing once the product is gone. Unchanged pages answer
+// 304.
 type dailyShop struct {
 	rand *rand.Rand
 
 	mu       sync.Mutex
 	products map[string]product
 	requests int
-	onReach  map[int]func() // what is done at that request
+	onReach  map[int]func() // called at that request
 }
 
 func newDailyShop(products int) *dailyShop {
@@ -58,8 +59,8 @@ func newDailyShop(products int) *dailyShop {
 
 func (s *dailyShop) sku() string { return fmt.Sprintf("P-%07d", s.rand.IntN(1e7)) }
 
-// nextDay changes a tenth of the products: some go, some come, some cost something else, and the pages of some have
-// another comment.
+// nextDay changes a tenth of the products: some go, some come, some change their price, and some
+// pages change their comment.
 func (s *dailyShop) nextDay() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +84,7 @@ func (s *dailyShop) nextDay() {
 	}
 }
 
-// prices are the products of today.
+// prices returns today's products with their prices.
 func (s *dailyShop) prices() map[string]int {
 	all := make(map[string]int, len(s.products))
 	for sku, p := range s.products {
@@ -92,7 +93,7 @@ func (s *dailyShop) prices() map[string]int {
 	return all
 }
 
-// at has f called with the nth request from now on.
+// at calls f at the nth request from now on.
 func (s *dailyShop) at(n int, f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +116,7 @@ func (s *dailyShop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "page.html", time.Time{}, strings.NewReader(body))
 }
 
-// page returns the page of a path, "" for none.
+// page returns the page at a path, or "".
 func (s *dailyShop) page(path string) string {
 	if sku, is := strings.CutPrefix(path, "/p/"); is {
 		if p, has := s.products[sku]; has {
@@ -138,7 +139,8 @@ func (s *dailyShop) page(path string) string {
 	return b.String()
 }
 
-// description is a text unlike that of other products, which a crawl would take for a trap.
+// description returns a text unlike that of other products; a crawl would take similar ones for a
+// trap.
 func description(sku string) string {
 	words := rand.New(rand.NewPCG(1, uint64(len(sku))))
 	for _, digit := range sku {
@@ -151,7 +153,8 @@ func description(sku string) string {
 	return b.String()
 }
 
-// The kinds of records say the same: one is made of the lists, by a key, and one of the pages of the products.
+// Both kinds of records have the same data: one comes from the lists, with a key, and one from the
+// products' pages.
 const dailySpec = `
 gone: record
 records:
@@ -165,7 +168,7 @@ records:
     fields: {sku: h1, price: {css: .price, as: integer}}
 `
 
-// dayChange is a product that a run found: new, changed, the same or gone.
+// dayChange is the state of a product in a run: new, changed, the same or gone.
 type dayChange struct {
 	run        int64
 	sku        string
@@ -197,10 +200,10 @@ func changesOfDay(day int, before, now map[string]int) (all []dayChange) {
 	return all
 }
 
-// dailyOutput is an output of the crawls of a shop.
+// dailyOutput is a kind of output of the shop's crawls.
 type dailyOutput struct {
 	flags []string
-	place func(t *testing.T, dir string) string // what --out is
+	place func(t *testing.T, dir string) string // value of --out
 	open  func(out string) (*sql.DB, error)     // nil for files
 }
 
@@ -223,7 +226,7 @@ func dailyOutputs() map[string]dailyOutput {
 	}
 }
 
-// dailySize returns how many products the shop has and how many days it is crawled.
+// dailySize returns the number of products and of days.
 func dailySize(t *testing.T) (products, days int) {
 	t.Helper()
 	size := cmp.Or(os.Getenv("E2E_SHOP"), "120x5")
@@ -233,9 +236,9 @@ func dailySize(t *testing.T) (products, days int) {
 	return products, days
 }
 
-// A shop is crawled each day, in one day of three with a kill -9. All that the output says of what was new, changed, the
-// same and gone on each day, of the prices of a product and of what is there equals what the shop had, and the queries
-// of the guide find it.
+// A shop is crawled each day, with a kill -9 on every third day. The output agrees with the shop in
+// the new, changed, same and gone products of each day, the prices of a product and the present
+// products. The queries of the guide find them.
 func TestDailyShop(t *testing.T) {
 	pgserver.SetEnvironment()
 	for name, output := range dailyOutputs() {
@@ -265,7 +268,7 @@ func crawlDaily(t *testing.T, output dailyOutput) {
 		args = append(args, "--again")
 		if day%3 == 1 {
 			killDuring(t, shop, p, args)
-			args = nil // it goes on with what it had
+			args = nil // resumes with the remembered arguments
 		}
 		p.crawl(args...).within(10*patience, 0)
 		args = nil
@@ -284,7 +287,7 @@ func crawlDaily(t *testing.T, output dailyOutput) {
 	d.checkGuide()
 }
 
-// killDuring starts a crawl and kills it when it has visited a part of the shop.
+// killDuring starts a crawl and kills it after it has visited a part of the shop.
 func killDuring(t *testing.T, shop *dailyShop, p workspace, args []string) {
 	t.Helper()
 	reached := make(chan struct{})
@@ -299,7 +302,7 @@ func killDuring(t *testing.T, shop *dailyShop, p workspace, args []string) {
 	<-c.gone
 }
 
-// daily is what the crawls of a shop should have left, and where it is.
+// daily has the expected results of the shop's crawls, and their place.
 type daily struct {
 	t      *testing.T
 	dir    string
@@ -309,7 +312,7 @@ type daily struct {
 	truth  []dayChange
 }
 
-// check compares what the output says of a kind of record with the truth.
+// check compares the output of a kind of record with the truth.
 func (d *daily) check(kind string) {
 	d.t.Helper()
 	d.equal(kind+" by --changes", d.changesByCat(kind), d.truth)
@@ -337,7 +340,7 @@ func (d *daily) check(kind string) {
 	}
 }
 
-// changesByCat are what seine cat --changes prints.
+// changesByCat returns the changes that seine cat --changes prints.
 func (d *daily) changesByCat(kind string) (all []dayChange) {
 	for _, r := range d.cat("--changes", "--kind", kind) {
 		record, _ := r["record"].(map[string]any)
@@ -348,7 +351,7 @@ func (d *daily) changesByCat(kind string) (all []dayChange) {
 	return inDays(all)
 }
 
-// inDays numbers the runs from 0, and sorts.
+// inDays renumbers the runs from 0 and sorts.
 func inDays(all []dayChange) []dayChange {
 	runs := make(map[int64]int64)
 	for _, c := range all {
@@ -379,7 +382,7 @@ func (d *daily) equal(what string, got, want []dayChange) {
 	}
 }
 
-// cat returns what seine cat prints.
+// cat returns the objects that seine cat prints.
 func (d *daily) cat(flags ...string) []map[string]any {
 	d.t.Helper()
 	c := seine(d.t, d.dir, append([]string{"cat", d.out}, flags...)...)
@@ -430,20 +433,20 @@ func objectsOf(t *testing.T, lines []string) (all []map[string]any) {
 	return all
 }
 
-// intOf is a number as JSON and drivers have it, 0 for none.
+// intOf converts a number from JSON or a driver, or returns 0.
 func intOf(v any) int {
 	f, _ := strconv.ParseFloat(fmt.Sprint(v), 64)
 	return int(f)
 }
 
-// checkGuide runs the commands and queries of the guide that are for this output.
+// checkGuide runs the guide's commands and queries for this output.
 func (d *daily) checkGuide() {
 	d.t.Helper()
 	text, err := os.ReadFile("../../../docs/guides/again.md")
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	// A product with a history.
+	// Choose a product with a history.
 	var sku string
 	for _, c := range d.truth {
 		if c.change == "changed" {
@@ -473,7 +476,8 @@ func (d *daily) checkGuide() {
 	}
 }
 
-// checkQuery compares the rows of a query of the guide with the truth. Its first line says what it selects.
+// checkQuery compares the rows of a query in the guide with the truth. The first line of the query
+// says what it selects.
 func (d *daily) checkQuery(title, query, sku string) {
 	d.t.Helper()
 	want, last := []string{}, d.truth[len(d.truth)-1].run
@@ -531,7 +535,7 @@ func (d *daily) checkQuery(title, query, sku string) {
 		}
 		got = append(got, strings.Join(columns, " "))
 	}
-	if title != "All prices of a product" && title != "The lowest prices" { // which are in an order
+	if title != "All prices of a product" && title != "The lowest prices" { // these are ordered
 		slices.Sort(got)
 		slices.Sort(want)
 	}

@@ -14,8 +14,7 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// A crawl goes into a database, is there once however often it is run, and comes out
-// again.
+// A crawl into a database is stored once, however often it runs, and can be read back.
 func TestCrawlIntoADatabase(t *testing.T) {
 	pgserver.SetEnvironment()
 	t.Run("SQLite", func(t *testing.T) {
@@ -41,7 +40,7 @@ func TestCrawlIntoADatabase(t *testing.T) {
 	})
 }
 
-// askSQLite returns the number that a query of a file gives.
+// askSQLite returns the number that a query on a file returns.
 func askSQLite(t *testing.T, file, query string) (n int64) {
 	t.Helper()
 	db, err := sql.Open("sqlite", file)
@@ -97,8 +96,8 @@ func crawlIntoADatabase(t *testing.T, p workspace, told string, ask func(query s
 	wrong.complains("--format jsonl", told)
 }
 
-// Where the database is away when the last records are to be committed, the command says that
-// nothing is lost, and the same command writes them.
+// If the database is down when the last records are to be committed, the command says that nothing
+// is lost. The same command writes them later.
 func TestCrawlGoesOnWhenItsDatabaseIsBack(t *testing.T) {
 	pgserver.SetEnvironment()
 	server := pgserver.Start(t)

@@ -13,8 +13,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A crawl with a keep is deleted by itself after its end; people are told when, and its
-// output stays.
+// A crawl with a keep is deleted automatically after its end. The time is announced, and the output
+// stays.
 func TestCrawlIsDeletedWhenItsKeepIsOver(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 10})
@@ -45,8 +45,8 @@ func TestCrawlIsDeletedWhenItsKeepIsOver(t *testing.T) {
 	wantPages(t, records(t, c.out(), "site"), site.pages)
 }
 
-// A crawl that is deleted while it runs ends, and says so; whoever has deleted it is told
-// that nothing is left. Its output stays.
+// A crawl that is deleted while it runs ends and says so. The delete command reports that nothing
+// is left. The output stays.
 func TestCrawlThatIsDeletedWhileItRunsEnds(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 20})
@@ -62,8 +62,8 @@ func TestCrawlThatIsDeletedWhileItRunsEnds(t *testing.T) {
 	g.open()
 }
 
-// What a crawl that does not run any more has left in its directory can be deleted, by the
-// same command, after its end and after it was killed.
+// The remains of a stopped crawl in its directory can be deleted by the same command, both after
+// its end and after a kill.
 func TestCrawlThatDoesNotRunIsDeleted(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 20})

@@ -1,4 +1,4 @@
-// Package e2e tests the commands as users run them: real processes over a real
-// nats-server, crawling sites on loopback, killed without mercy. What the site
-// saw and what the output holds is the evidence.
+// Package e2e tests the commands as users run them: as real processes with a real nats-server that
+// crawl sites on loopback and are killed at any time. The tests check the requests that the site
+// saw and the output.
 package e2e

@@ -23,7 +23,7 @@ func processesOf(t *testing.T, url, stage string) (ids []string) {
 	return ids
 }
 
-// awaitProcesses waits until there are so many.
+// awaitProcesses waits until a stage has n processes.
 func awaitProcesses(t *testing.T, url, stage string, n int, ps ...*process) (ids []string) {
 	t.Helper()
 	eventually(t, patience, fmt.Sprintf("know %d of %s", n, stage), func() (bool, string) {
@@ -33,7 +33,7 @@ func awaitProcesses(t *testing.T, url, stage string, n int, ps ...*process) (ids
 	return ids
 }
 
-// wantDrained waits until a process has ended by itself, and well.
+// wantDrained waits until one of the processes has ended by itself without an error.
 func wantDrained(t *testing.T, ps ...*process) (which *process) {
 	t.Helper()
 	eventually(t, patience, "end", func() (bool, string) {
@@ -52,8 +52,8 @@ func wantDrained(t *testing.T, ps ...*process) (which *process) {
 	return which
 }
 
-// A process is drained by a button, and another by the form alone, as a browser without scripts sends it; none ends but
-// these.
+// A process is drained by the button, and another by the plain form, as a browser without scripts
+// sends it. No other process ends.
 func TestProcessesAreDrainedFromAfar(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, shape{fetchers: 2})
@@ -77,7 +77,7 @@ func TestProcessesAreDrainedFromAfar(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = resp.Body.Close()
-	if resp.StatusCode != http.StatusOK || resp.Request.URL.Path != "/processes" { // to which it leads back
+	if resp.StatusCode != http.StatusOK || resp.Request.URL.Path != "/processes" { // the redirect leads back to the page
 		t.Errorf("%s of %s", resp.Status, resp.Request.URL)
 	}
 	wantDrained(t, left)
@@ -92,8 +92,8 @@ func TestProcessesAreDrainedFromAfar(t *testing.T) {
 	tab.Shows("process " + id)
 }
 
-// wantDrainedByOperator checks on a locked server that the operator can drain a stage in an account of its own, and the
-// viewer cannot.
+// wantDrainedByOperator checks on a locked server that the operator can drain a stage of another
+// user and the viewer cannot.
 func (l *locked) wantDrainedByOperator(spare *process) {
 	l.t.Helper()
 	_, url := served(l.t, append(l.as("operator"), "--state", l.t.TempDir())...)

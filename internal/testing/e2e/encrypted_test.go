@@ -12,9 +12,9 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// A state that is encrypted has no URL and no text of a page in its files, also not after a
-// kill. It works as one in the clear: the crawl goes on, commands look into it, and pages
-// are parsed again, without saying where the key is. Without the key nothing does.
+// An encrypted state has no URLs and no page text in its files, not even after a kill. Otherwise it
+// works as usual: the crawl resumes, commands inspect it, and pages are parsed again, all without
+// naming the key file. Without the key nothing works.
 func TestEncryptedStateCannotBeReadWithoutItsKey(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 40})
@@ -76,7 +76,7 @@ func wantUnreadable(t *testing.T, dir string) {
 	}
 }
 
-// readable reports whether a file below dir has a URL, or what every page has, in it.
+// readable reports whether a file below dir contains a URL or a text that every page has.
 func readable(t *testing.T, dir string) (found bool) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -85,7 +85,7 @@ func readable(t *testing.T, dir string) (found bool) {
 		}
 		text, err := os.ReadFile(path)
 		for _, word := range []string{"http://h0", "http://127.0.0.1:", "<!DOCTYPE", "<title>"} {
-			// The note where the server of a crawl was reached is one of nats://.
+			// The note with the address of the crawl's server has a nats:// URL.
 			if bytes.Contains(text, []byte(word)) {
 				t.Logf("%q is in %s", word, path)
 				found = true

@@ -26,7 +26,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// example is a spec of examples/ and a site of its shape.
+// example is a spec of examples/ and a sample site for it.
 type example struct {
 	t     *testing.T
 	name  string
@@ -50,8 +50,8 @@ func (e example) file(name string) string {
 	return filepath.Join("..", "..", "..", "examples", e.name, name)
 }
 
-// spec returns the spec with replacements, each of which must be for something
-// that is there: a pattern and what is put in its place.
+// spec returns the path of the spec after replacements: pairs of a pattern, which must match, and
+// its replacement.
 func (e example) spec(replacements ...string) string {
 	e.t.Helper()
 	b, err := os.ReadFile(e.file("spec.yaml"))
@@ -76,7 +76,7 @@ func (e example) seeds() (urls []string) {
 	return urls
 }
 
-// crawl crawls the site by a spec to the end, and returns the records.
+// crawl crawls the site with a spec to the end and returns the records.
 func (e example) crawl(spec string, args ...string) []map[string]any {
 	e.t.Helper()
 	p := newWorkspace(e.t)
@@ -93,13 +93,13 @@ func (e example) requests() map[string]int {
 	return n
 }
 
-// recordName tells a record from the others of its crawl.
+// recordName returns a key that identifies a record in its crawl.
 func recordName(r map[string]any) string {
 	return fmt.Sprint(r["kind"], " ", r["url"], " ", r["key"], " ", r["anchor"], " ", r["language"])
 }
 
-// compare checks that the records of rules are the truth, each once, and
-// returns the records of pages. Those that the truth has are compared as well.
+// compare checks that the rules' records equal the truth, each once, and returns the records of
+// pages. It also compares the page records in the truth.
 func (e example) compare(records []map[string]any) (pages []map[string]any) {
 	e.t.Helper()
 	wanted := make(map[string]map[string]any)
@@ -134,7 +134,7 @@ func (e example) compare(records []map[string]any) (pages []map[string]any) {
 	return pages
 }
 
-// same compares all fields but those that every crawl has its own of.
+// same compares all fields except those that differ in every crawl.
 func (e example) same(name string, got, want map[string]any) {
 	e.t.Helper()
 	text := func(v any) string {
@@ -156,8 +156,8 @@ func (e example) same(name string, got, want map[string]any) {
 	}
 }
 
-// A season becomes one box score and one list of plays for each game: from page
-// to API to API, with its key, at its pace, and in spite of its 503s.
+// A season gives one box score and one list of plays for each game: from page to API to API, with
+// its key, at its rate, and despite its 503s.
 func TestExampleSports(t *testing.T) {
 	t.Parallel()
 	e := newExample(t, "sports")
@@ -212,8 +212,7 @@ func TestExampleOpportunities(t *testing.T) {
 	}
 }
 
-// With its schedule, the crawl starts again from the seeds, and visits what it
-// finds again.
+// With its schedule, the crawl starts again from the seeds and visits the linked pages again.
 func TestExampleOpportunitiesOnItsSchedule(t *testing.T) {
 	t.Parallel()
 	e := newExample(t, "opportunities")
@@ -282,8 +281,7 @@ func TestExampleNews(t *testing.T) {
 	}
 }
 
-// wantMain checks that a text has every paragraph of an article, and nothing of
-// what is around it.
+// wantMain checks that a text has every paragraph of an article and nothing from around it.
 func wantMain(t *testing.T, path, text string, paragraphs []string) {
 	t.Helper()
 	folded := strings.Join(strings.Fields(text), " ")
@@ -299,7 +297,7 @@ func wantMain(t *testing.T, path, text string, paragraphs []string) {
 	}
 }
 
-// The shop's mistakes go to the dead letters, each with its reason.
+// Incomplete products of the shop become dead letters, each with its reason.
 func TestExampleShop(t *testing.T) {
 	t.Parallel()
 	e := newExample(t, "shop")
@@ -326,7 +324,7 @@ func TestExampleShop(t *testing.T) {
 	}
 }
 
-// deadLetters returns what is in DEAD, headers and payload in one text.
+// deadLetters returns the messages in DEAD, each with headers and payload as one text.
 func deadLetters(t *testing.T, url string) (all []string) {
 	t.Helper()
 	bus, err := stages.Dial(url, "test", slog.New(slog.DiscardHandler))
@@ -370,7 +368,7 @@ func TestExampleDocs(t *testing.T) {
 	}
 }
 
-// A parser with an extractor of its own takes the place of Seine's.
+// A custom parser with an extractor replaces Seine's.
 func TestExampleExtractor(t *testing.T) {
 	t.Parallel()
 	build := exec.Command("go", "build", "-o", filepath.Join(bin, "extractor"), "seine/examples/extractor")
@@ -398,7 +396,7 @@ func TestExampleExtractor(t *testing.T) {
 	c.parse[0] = start(t, "extractor", "--nats", c.url, "--listen", "127.0.0.1:0")
 	bus := c.bus()
 	spec := quick()
-	spec.Accept = crawlspec.Strings{"text/calendar"} // as in its spec.yaml
+	spec.Accept = crawlspec.Strings{"text/calendar"} // as in the example's spec.yaml
 	c.begin(bus, "club", spec, s.URL(0, "/"))
 	eventually(t, patience, "store two pages and five events", func() (bool, string) {
 		n, err := stored(c.out(), "club")

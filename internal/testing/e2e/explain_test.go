@@ -18,8 +18,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// What became of URLs, from a crawl that has a page, a redirect, what repeats
-// another, what is excluded, what is broken and what cannot be a record.
+// seine explain shows the history of URLs in a crawl with a page, a redirect, a duplicate, an
+// excluded URL, a broken one and one with an invalid record.
 func TestExplainTellsTheHistoryOfAURL(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 3})
@@ -52,7 +52,7 @@ func TestExplainTellsTheHistoryOfAURL(t *testing.T) {
 	spec.Page.Emit = crawlspec.EmitAlways
 	spec.Page.When = &crawlspec.Condition{Not: &crawlspec.Condition{Language: crawlspec.Strings{"fr"}}, Language: crawlspec.Strings{"en"}}
 	c.begin(bus, "told", spec, base+"/one", base+"/good", base+"/broken", base+"/deutsch", base+"/a.zip", "ftp://nowhere/")
-	// These come when /one is known, for it to be the first of the two that are the same.
+	// These are added after /one is known, so that /one is the first of the two duplicates.
 	e := &explaining{t: t, c: c}
 	e.until(base+"/one", func(h *history.History) bool { return h.State == "done" })
 	publishSeeds(t, bus, "told", base+"/same", base+"/first", base+"/loop")
@@ -169,7 +169,7 @@ func TestExplainTellsTheHistoryOfAURL(t *testing.T) {
 	})
 }
 
-// explaining asks about the URLs of a cluster.
+// explaining queries the URLs of a cluster.
 type explaining struct {
 	t *testing.T
 	c *cluster
@@ -200,7 +200,7 @@ func (e *explaining) until(url string, done func(*history.History) bool, args ..
 	return h
 }
 
-// says returns the text about a URL, which must have these words.
+// says returns the text about a URL, which must contain these words.
 func (e *explaining) says(url string, words ...string) string {
 	e.t.Helper()
 	text := e.run(url).stdout.String()

@@ -24,8 +24,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// fleet is a cluster with several frontiers, and what can be seen of the owner of
-// each partition.
+// fleet is a cluster with several frontiers, with observations about the owner of each partition.
 type fleet struct {
 	*cluster
 	bus    *stages.Bus
@@ -36,12 +35,11 @@ type fleet struct {
 	began  time.Time
 }
 
-// frontArgs let frontiers share partitions. The streams keep nothing of what
-// has been read, so that a takeover needs the snapshot.
+// frontArgs let frontiers share partitions. The streams keep no messages that were read, so that a
+// takeover needs the snapshot.
 var frontArgs = []string{"--partitions-owned", "fair", "--snapshot-every", "1s", "--keep-share", "0"}
 
-// newFleet starts a cluster with n frontiers, and returns when each has its
-// share.
+// newFleet starts a cluster with n frontiers and returns when each has its share.
 func newFleet(t *testing.T, n int, s shape) *fleet {
 	t.Helper()
 	s.frontierArgs = append(s.frontierArgs, frontArgs...)
@@ -59,7 +57,7 @@ func newFleet(t *testing.T, n int, s shape) *fleet {
 	return f
 }
 
-// join starts one more frontier, with a store of its own.
+// join starts another frontier with its own store.
 func (f *fleet) join() *process {
 	f.t.Helper()
 	state := filepath.Join(f.dir, fmt.Sprint("frontier", len(f.fronts)))
@@ -71,7 +69,7 @@ func (f *fleet) join() *process {
 // state is the directory of a frontier's store.
 func state(p *process) string { return p.args[slices.Index(p.args, "--state")+1] }
 
-// owner is the identity of a frontier's store, "" until it has one.
+// owner returns the identity of a frontier's store, "" before it has one.
 func owner(p *process) string {
 	b, err := os.ReadFile(filepath.Join(state(p), "IDENTITY"))
 	if err != nil {
@@ -88,17 +86,16 @@ func (f *fleet) awaitShare(p *process, n int) {
 	}, p)
 }
 
-// at is a moment of the test, for a person to compare.
+// at formats a time relative to the start of the test.
 func (f *fleet) at(t time.Time) string { return fmt.Sprintf("%6.2fs", t.Sub(f.began).Seconds()) }
 
-// leaseLog is what the bucket of leases told.
+// leaseLog records the writes to the lease bucket.
 type leaseLog struct {
 	mu     sync.Mutex
 	events []leaseEvent
 }
 
-// leaseEvent is a write to the lease of a partition; without an owner it was
-// given up.
+// leaseEvent is a write to the lease of a partition; without an owner the lease was released.
 type leaseEvent struct {
 	partition  int
 	owner, run string
@@ -161,14 +158,14 @@ func (l *leaseLog) of(owner string) (ps []int) {
 	return ps
 }
 
-// move is a partition that got another owner, or another run of the same.
+// move is a partition that got another owner, or another run of the same owner.
 type move struct {
 	partition int
-	last      leaseEvent // of the owner before, or that it gave the partition up
-	next      leaseEvent // the first of the new one
+	last      leaseEvent // of the previous owner, or its release
+	next      leaseEvent // the first of the new owner
 }
 
-// moves returns what changed hands after a moment.
+// moves returns the partitions that moved after a time.
 func (l *leaseLog) moves(since time.Time) (ms []move) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,7 +183,7 @@ func (l *leaseLog) moves(since time.Time) (ms []move) {
 	return ms
 }
 
-// manyHosts is a web with many hosts, and what a crawl of it must yield.
+// manyHosts is a web with many hosts and the expected output of a crawl.
 type manyHosts struct {
 	*testweb.Web
 	server *testweb.Server
@@ -205,12 +202,12 @@ func serveHosts(t *testing.T, cfg testweb.Config) *manyHosts {
 	return w
 }
 
-// partition is where the URLs of a host belong.
+// partition returns the partition of a host's URLs.
 func (m *manyHosts) partition(host string) int {
 	return messages.Partition("http://"+host+"/", messages.DefaultPartitions)
 }
 
-// repeats counts the requests for pages beyond the first of each.
+// repeats counts the repeated requests for pages.
 func (m *manyHosts) repeats() (n int, which []string) {
 	seen := make(map[string]int)
 	for _, r := range m.Requests() {
@@ -226,9 +223,8 @@ func (m *manyHosts) repeats() (n int, which []string) {
 	return n, which
 }
 
-// asked waits until every one of the partitions had a request after its new
-// owner came, and prints how long after the moment that was, and how long each
-// had no owner.
+// asked waits until each of the partitions had a request under its new owner. It prints the delays
+// since the event, and how long each partition had no owner.
 func (f *fleet) asked(w *manyHosts, what string, since time.Time, partitions []int) {
 	f.t.Helper()
 	firsts := make(map[int]time.Duration)
@@ -266,8 +262,7 @@ func (f *fleet) asked(w *manyHosts, what string, since time.Time, partitions []i
 		f.at(since), what, partitions, spread(first), spread(free), spread(quiet))
 }
 
-// longestPause is the longest time without a request to any host of a
-// partition.
+// longestPause returns the longest time without a request to any host of a partition.
 func (m *manyHosts) longestPause(p int, since time.Time) (longest time.Duration) {
 	var last time.Time
 	for _, r := range m.Log().Select(func(r *testweb.Request) bool { return r.At.After(since) }) {
@@ -291,7 +286,7 @@ func spread(ds []time.Duration) string {
 	return fmt.Sprintf("%v to %v", round(ds[0]), round(ds[len(ds)-1]))
 }
 
-// checkGaps checks what every host saw, over all that happened.
+// checkGaps checks the requests that each host saw during the whole test.
 func (f *fleet) checkGaps(w *manyHosts, delay time.Duration) {
 	f.t.Helper()
 	least, bad := time.Hour, 0
@@ -312,7 +307,7 @@ func (f *fleet) checkGaps(w *manyHosts, delay time.Duration) {
 	f.t.Logf("the smallest gap of %d hosts was %v, the delay is %v; %d gaps too small", w.Hosts(), least, delay, bad)
 }
 
-// living returns the processes that should be there.
+// living returns the processes that should run.
 func (f *fleet) living() (ps []*process) {
 	for _, p := range append(slices.Concat(f.fronts, f.fetch, f.parse), f.write...) {
 		select {
@@ -324,8 +319,7 @@ func (f *fleet) living() (ps []*process) {
 	return ps
 }
 
-// end waits for the end of the crawl, drains all stages, and waits for the
-// output.
+// end waits for the end of the crawl, drains all stages, and waits for the output.
 func (f *fleet) end(crawl string, spec *crawlspec.Spec, want frontierapi.EndReason) frontierapi.Counters {
 	f.t.Helper()
 	var last frontierapi.Counters
@@ -364,9 +358,8 @@ func (f *fleet) end(crawl string, spec *crawlspec.Spec, want frontierapi.EndReas
 	return last
 }
 
-// Three frontiers; one is killed, one comes, one loses its disk, one is killed
-// and started again, one is frozen until it has lost what it had. No URL is
-// lost or comes twice, and no host sees it.
+// Of three frontiers, one is killed, one joins, one loses its disk, one is killed and restarted,
+// and one is frozen until it has lost its leases. No URL is lost or repeated, and no host notices.
 func TestFrontiersTakeOverFromEachOther(t *testing.T) {
 	t.Parallel()
 	const hosts, delay = 96, 300 * time.Millisecond
@@ -382,7 +375,7 @@ func TestFrontiersTakeOverFromEachOther(t *testing.T) {
 	}
 	served(6 * hosts)
 	third := messages.DefaultPartitions / 3
-	unclean := 0 // requests that were under way when a frontier had no time to finish: at most one of each host
+	unclean := 0 // requests that were in flight when a frontier had no time to finish: at most one per host
 	affected := func(ps []int) []int {
 		for h := range hosts {
 			if slices.Contains(ps, web.partition(web.Name(h))) {
@@ -444,8 +437,7 @@ func TestFrontiersTakeOverFromEachOther(t *testing.T) {
 	}
 }
 
-// Three frontiers share the limit of a crawl, and meet it exactly whoever has
-// what.
+// Three frontiers share the limit of a crawl and meet it exactly, however the partitions move.
 func TestFrontiersMeetMaxPagesTogether(t *testing.T) {
 	const hosts, limit = 64, 1501
 	web := serveHosts(t, testweb.Config{Hosts: hosts, PagesPerHost: 60, LinksPerPage: 8, CrossHostLinks: 0.2, PageBytes: 4 << 10})

@@ -9,7 +9,7 @@ import (
 	"seine/internal/base/jsontext"
 )
 
-// latest returns the paths of the pages that an output has now.
+// latest returns the paths of the pages in the current output.
 func latest(t *testing.T, seed, out string, flags ...string) (paths []string) {
 	t.Helper()
 	c := seine(t, "", append([]string{"cat", out, "--latest"}, flags...)...)
@@ -27,8 +27,8 @@ func latest(t *testing.T, seed, out string, flags ...string) (paths []string) {
 	return paths
 }
 
-// A page that is taken away is told once, in a record of its own, and is not among the
-// latest records until it is back. It comes back although the site says that it is as it was.
+// A page that is removed is recorded once, in a gone record, and is not among the latest records
+// until it is back. It comes back even if the site reports it as unmodified.
 func TestPageThatIsTakenAwayIsRecorded(t *testing.T) {
 	t.Parallel()
 	const spec = "gone: record\nduplicates: {unchanged: drop}\n"
@@ -55,7 +55,7 @@ func TestPageThatIsTakenAwayIsRecorded(t *testing.T) {
 			for n, step := range []struct {
 				away  bool
 				there []string
-				gone  int64 // records that say so, in all
+				gone  int64 // gone records in total
 			}{
 				{false, []string{"", "list", "old", "price"}, 0},
 				{true, []string{"", "list", "price"}, 1},
@@ -67,7 +67,7 @@ func TestPageThatIsTakenAwayIsRecorded(t *testing.T) {
 				web.later = step.away
 				web.mu.Unlock()
 				p.crawl(append(slices.Clone(first), "--again")...).expect(0)
-				first = nil // the rest is remembered
+				first = nil // the crawl remembers the rest
 				for _, from := range []string{p.out, pages} {
 					if got := latest(t, seed, from); !slices.Equal(got, step.there) {
 						t.Errorf("run %d: %s has %q, want %q", n+1, from, got, step.there)
@@ -98,7 +98,7 @@ func TestPageThatIsTakenAwayIsRecorded(t *testing.T) {
 	}
 }
 
-// goneRecords is how many records were committed that tell of a page that is gone.
+// goneRecords returns the number of committed records of gone pages.
 func goneRecords(t *testing.T, out string) int64 {
 	t.Helper()
 	if file, ok := strings.CutPrefix(out, "sqlite:"); ok {

@@ -18,7 +18,7 @@ var (
 	optionInHelp = regexp.MustCompile(`(?m)^(?: {2}| {6})--([a-z0-9-]+)(\S*)((?: .*|\n {20,}.*)*)`)
 )
 
-// A person who asks a stage for help sees the command as it would be typed.
+// The help of each stage shows the command as a user types it.
 func TestHelpOfEveryStageHasAnExample(t *testing.T) {
 	for _, stage := range []string{"frontier", "fetcher", "renderer", "parser", "writer"} {
 		out, err := exec.Command(filepath.Join(bin, stage), "--help").CombinedOutput()
@@ -55,7 +55,7 @@ func optionsOf(t *testing.T, stage string) (all []option) {
 	return all
 }
 
-// docs/reference/cli.md has the options of all stages: each once, at the first of these places that has it.
+// docs/reference/cli.md has the options of all stages, each once, in the first section that fits.
 func TestGeneratedOptions(t *testing.T) {
 	listed := map[string]bool{"help": true, "help-all": true, "version": true, "config": true}
 	list := func(place, stage string, fits func(o option) bool) {
@@ -80,8 +80,8 @@ func TestGeneratedOptions(t *testing.T) {
 	}
 }
 
-// The scripts in the shells that load them; those that are not here are left out,
-// but for bash.
+// The completion scripts work in the shells that load them. Missing shells are skipped, except
+// bash.
 func TestCompletionInShells(t *testing.T) {
 	ask := func(t *testing.T, shell string, args ...string) string {
 		t.Helper()

@@ -24,12 +24,11 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// leastNode is the oldest Node.js that the example is for.
+// leastNode is the oldest Node.js version that the example supports.
 const leastNode = 20
 
-// nodeStage brings the stage of examples/javascript with its packages, and
-// returns its folder. Without Node.js the test fails in CI, and is skipped
-// elsewhere.
+// nodeStage installs the stage of examples/javascript with its packages and returns its folder.
+// Without Node.js the test fails in CI and is skipped elsewhere.
 func nodeStage(t *testing.T) string {
 	t.Helper()
 	missing := func(why string) {
@@ -79,8 +78,8 @@ func TestJavaScriptExampleByItself(t *testing.T) {
 	}
 }
 
-// A stage in another language reads the pages beside the parser, and its records
-// are stored beside the parser's: one for each page, although it is killed.
+// A stage in another language reads the pages in addition to the parser. Its records are stored
+// beside the parser's, one for each page, although it is killed.
 func TestJavaScriptStageAddsRecords(t *testing.T) {
 	t.Parallel()
 	dir := nodeStage(t)
@@ -107,7 +106,7 @@ func TestJavaScriptStageAddsRecords(t *testing.T) {
 	c.begin(bus, "news", quick(), s.URL(0, "/"), s.URL(0, largePage))
 	consumer := readabilityConsumer(t, bus, js)
 	consumer(1)
-	js.kill() // whatever it does at this moment
+	js.kill() // at an arbitrary moment
 	js.start()
 	pages := consumer(0)
 	eventually(t, patience, "store two records for each page", func() (bool, string) {
@@ -121,12 +120,12 @@ func TestJavaScriptStageAddsRecords(t *testing.T) {
 
 const largePage = "/large.html"
 
-// withLargePage adds a page whose body goes to the object store: two megabytes
-// that do not compress well.
+// withLargePage adds a page whose body goes to the object store: two megabytes that do not compress
+// well.
 func withLargePage(site http.Handler) http.Handler {
 	noise := rand.NewChaCha8([32]byte{1})
 	b := make([]byte, 1<<20)
-	_, _ = noise.Read(b) // it has no end
+	_, _ = noise.Read(b) // an endless source
 	page := "<!doctype html><title>Large</title><p>" + hex.EncodeToString(b) + "</p><p>It ends here.</p>"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != largePage {
@@ -138,8 +137,8 @@ func withLargePage(site http.Handler) http.Handler {
 	})
 }
 
-// readabilityConsumer waits until the stage has read that many pages, or, for 0, all pages of a crawl that has ended, and
-// returns how many there were.
+// readabilityConsumer returns a function that waits until the stage has read that many pages (0:
+// all pages of a crawl that has ended) and returns their number.
 func readabilityConsumer(t *testing.T, bus *stages.Bus, js *process) func(least int) (pages int) {
 	t.Helper()
 	return func(least int) (pages int) {
@@ -168,7 +167,7 @@ func readabilityConsumer(t *testing.T, bus *stages.Bus, js *process) func(least 
 	}
 }
 
-// stored counts the records of a crawl that are committed.
+// stored counts the committed records of a crawl.
 func stored(out, crawl string) (n int, err error) {
 	commits, err := readCommits(out, "default")
 	for _, c := range commits {
@@ -181,7 +180,7 @@ func stored(out, crawl string) (n int, err error) {
 	return n, err
 }
 
-// rawRecords reads the committed records of a crawl as they are, of any kind.
+// rawRecords reads all committed records of a crawl without decoding them by kind.
 func rawRecords(t *testing.T, out, crawl string) (all []map[string]any) {
 	t.Helper()
 	if err := verifyOutput(out, "default"); err != nil {

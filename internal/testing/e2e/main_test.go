@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// bin is where the commands under test are.
+// bin is the folder of the commands under test.
 var bin string
 
 func TestMain(m *testing.M) { os.Exit(build(m)) }
@@ -29,7 +29,7 @@ func build(m *testing.M) int {
 		if len(pkgs) == 1 && pkgs[0] == "github.com/nats-io/nats-server/v2" {
 			out = filepath.Join(dir, "nats-server")
 		}
-		// Without tables for debuggers, as in a release: half of what there is to link.
+		// Without debugging tables, as in a release: linking is half the work.
 		cmd := exec.Command("go", append([]string{"build", "-ldflags=-s -w", "-o", out}, pkgs...)...)
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 		if err := cmd.Run(); err != nil {

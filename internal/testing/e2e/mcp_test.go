@@ -18,7 +18,7 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// toolClient is a client of the Model Context Protocol that is connected.
+// toolClient is a connected client of the Model Context Protocol.
 type toolClient struct {
 	t *testing.T
 	*mcp.ClientSession
@@ -34,7 +34,7 @@ func connectTools(t *testing.T, transport mcp.Transport) *toolClient {
 	return &toolClient{t, session}
 }
 
-// startTools starts `seine mcp`, and returns its client and what it logs.
+// startTools starts `seine mcp` and returns a client and the command's log.
 func startTools(t *testing.T, args ...string) (*toolClient, *exec.Cmd, *logBuffer) {
 	t.Helper()
 	cmd, log := exec.Command(filepath.Join(bin, "seine"), append([]string{"mcp"}, args...)...), new(logBuffer)
@@ -52,13 +52,13 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// toolsAt connects to a server by HTTP.
+// toolsAt connects to a server over HTTP.
 func toolsAt(t *testing.T, url, token string) *toolClient {
 	t.Helper()
 	return connectTools(t, &mcp.StreamableClientTransport{Endpoint: url + "/mcp", HTTPClient: &http.Client{Transport: withToken(token)}})
 }
 
-// call calls a tool, and returns its text and its structure.
+// call calls a tool and returns its text and its structured content.
 func (c *toolClient) call(name string, args map[string]any) (text string, out map[string]any) {
 	c.t.Helper()
 	result, text := c.try(name, args)
@@ -88,7 +88,7 @@ func (c *toolClient) try(name string, args map[string]any) (*mcp.CallToolResult,
 	return result, text.Text
 }
 
-// refuses checks that a call is refused, and that the answer says what to do.
+// refuses checks that a call is refused with advice.
 func (c *toolClient) refuses(name string, args map[string]any, advice string) {
 	c.t.Helper()
 	if result, text := c.try(name, args); !result.IsError || !strings.Contains(text, advice) || strings.Contains(text, "/api/") {
@@ -96,7 +96,7 @@ func (c *toolClient) refuses(name string, args map[string]any, advice string) {
 	}
 }
 
-// wantTools checks which tools are listed, whether each has its schemas, and whether it says what it does.
+// wantTools checks the listed tools: their names, schemas and descriptions.
 func (c *toolClient) wantTools(names ...string) {
 	c.t.Helper()
 	list, err := c.ListTools(c.t.Context(), nil)
@@ -120,7 +120,7 @@ func (c *toolClient) wantTools(names ...string) {
 	}
 }
 
-// wantPage checks that a page of the test web is scraped.
+// wantPage checks that a page of the test web can be scraped.
 func (c *toolClient) wantPage(url string) {
 	c.t.Helper()
 	result, text := c.try("scrape", map[string]any{"url": url, "spec": map[string]any{"allow_private": true, "delay": "0s"}})
@@ -134,11 +134,11 @@ func (c *toolClient) wantPage(url string) {
 	}
 }
 
-// begin begins a crawl of some pages, and waits until it has done them.
+// begin starts a crawl of some pages and waits until they are done.
 func (c *toolClient) begin(name string, seeds ...string) {
 	c.t.Helper()
 	args := map[string]any{"name": name, "spec": "allow_private: true\ndelay: 0s\nmax_depth: 0\n", "seeds": seeds, "idempotency_key": "begin " + name}
-	for range 2 { // the second begins nothing
+	for range 2 { // the second call starts nothing
 		if text, crawl := c.call("crawl", args); crawl["name"] != name || !strings.HasPrefix(text, "crawl "+name+": ") {
 			c.t.Errorf("%s %v", text, crawl)
 		}
@@ -150,13 +150,14 @@ func (c *toolClient) begin(name string, seeds ...string) {
 	})
 }
 
-// Tools by what they need.
+// Tools by the scope that they need.
 var (
 	reading = []string{"explain", "map", "records", "scrape", "status"}
 	writing = []string{"cancel", "crawl"}
 )
 
-// A program scrapes and looks by standard input and output, and begins crawls if its owner lets it.
+// An MCP client scrapes and inspects over standard input and output. It starts crawls only with
+// permission.
 func TestMCPByStandardInput(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})
@@ -201,7 +202,7 @@ func TestMCPByStandardInput(t *testing.T) {
 	if text, m := c.call("map", map[string]any{"url": site.seed, "limit": 3, "spec": spec}); len(m["urls"].([]any)) != 3 || !strings.Contains(text, site.seed) {
 		t.Errorf("%s\n%v", text, m)
 	}
-	_, url := served(t, "--data", p.data) // meanwhile
+	_, url := served(t, "--data", p.data) // at the same time
 	for path, n := range map[string]int{"/audit?limit=2": 2, "/crawls/closed/spec": 1} {
 		resp, err := http.Get(url + "/api/v1" + path)
 		if err != nil {
@@ -220,7 +221,7 @@ func TestMCPByStandardInput(t *testing.T) {
 	wantWritten(t, p.data, "mcp /scrape 200", "mcp /scrape 200", "mcp /crawls 403", "mcp /crawls 201", "mcp /crawls 201", "mcp /crawls 409", "mcp /crawls 201", "mcp /crawls/closed/cancel 200", "mcp /map 200")
 }
 
-// wantWritten checks who did what in the log of writes of a data directory.
+// wantWritten checks the authors and operations in the audit log of a data directory.
 func wantWritten(t *testing.T, data string, want ...string) {
 	t.Helper()
 	writes, err := os.ReadFile(filepath.Join(data, "serve", "audit.jsonl"))
@@ -243,7 +244,7 @@ func wantWritten(t *testing.T, data string, want ...string) {
 	}
 }
 
-// By HTTP, a token has the tools that its scopes let it use; each write is written down with who wanted it.
+// Over HTTP, a token has the tools that its scopes allow. Each write is logged with its author.
 func TestMCPByHTTP(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})
@@ -281,7 +282,7 @@ func TestMCPByHTTP(t *testing.T) {
 	w.refuses("crawl", map[string]any{"name": "more", "seeds": []string{site.seed}}, "--read-only")
 }
 
-// What keeps other sites out keeps them out of the tools.
+// The protection against other sites also protects the tools.
 func TestMCPIsGuardedAsTheRest(t *testing.T) {
 	t.Parallel()
 	_, url := served(t, "--data", t.TempDir())

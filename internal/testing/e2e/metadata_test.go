@@ -14,7 +14,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// catalogue serves pages that lead to others, and one that has moved.
+// catalogue serves linked pages and one that redirects.
 func catalogue(t *testing.T) (url string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +38,7 @@ func catalogue(t *testing.T) (url string) {
 	return server.URL
 }
 
-// wantMetadata checks the metadata of the records, by the path of their page.
+// wantMetadata checks the metadata of records by the paths of their pages.
 func wantMetadata(t *testing.T, all []messages.Record, want map[string]messages.Metadata) {
 	t.Helper()
 	got := make(map[string]messages.Metadata)
@@ -55,9 +55,9 @@ func wantMetadata(t *testing.T, all []messages.Record, want map[string]messages.
 	}
 }
 
-// What a spec says of its seeds is in their records, in those of where they redirect to, and,
-// where that is asked for, of what is found from them. A replay makes the same records; and a
-// table has it as a column.
+// The metadata of seeds in a spec is in their records, in the records of their redirect targets
+// and, on request, in those of linked pages. A replay produces the same records, and a table has
+// the metadata as a column.
 func TestMetadataOfSeedsIsInTheirRecords(t *testing.T) {
 	t.Parallel()
 	site, p := catalogue(t), newWorkspace(t)
@@ -109,7 +109,7 @@ records:
 	}
 }
 
-// seine crawl and seine seed read metadata from lines of JSON, and refuse what is too much.
+// seine crawl and seine seed read metadata from JSON lines and refuse excess metadata.
 func TestMetadataFromLinesOfJSON(t *testing.T) {
 	t.Parallel()
 	site, p := catalogue(t), newWorkspace(t)

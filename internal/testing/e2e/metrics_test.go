@@ -18,10 +18,10 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// seineMetric finds the names of our own metrics in a text.
+// seineMetric matches the names of Seine's metrics in a text.
 var seineMetric = regexp.MustCompile(`\bseine_[a-z_]+`)
 
-// documented are the names that docs/reference/metrics.md lists.
+// documented returns the metric names in docs/reference/metrics.md.
 func documented(t *testing.T) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile("../../../docs/reference/metrics.md")
@@ -42,8 +42,8 @@ func documented(t *testing.T) map[string]bool {
 	return names
 }
 
-// Every real stage is scraped: what it exposes follows Prometheus's conventions,
-// the documentation has all of it and nothing else, and no label tells a host.
+// The metrics of all real stages follow Prometheus's conventions, the documentation lists exactly
+// these metrics, and no label has a host.
 func TestMetricsAreThoseThatAreDocumented(t *testing.T) {
 	want := documented(t)
 	site, web := testSite(t, testweb.Config{PagesPerHost: 60, ErrorRate: 0.1})
@@ -51,11 +51,11 @@ func TestMetricsAreThoseThatAreDocumented(t *testing.T) {
 	bus := c.bus()
 	server := c.serveWithWebhook()
 	spec := quick()
-	spec.Alerts.Over = crawlspec.Duration(time.Second) // looks often
+	spec.Alerts.Over = crawlspec.Duration(time.Second) // evaluated often
 	c.begin(bus, "site", spec, site.seed)
 	eventually(t, time.Minute, "fetch some pages", func() (bool, string) { return len(web.Requests()) > 4, "" })
 	c.front.kill()
-	c.front.start() // which finds the crawl when it first looks
+	c.front.start() // finds the crawl at its first evaluation
 	exposed := make(map[string]bool)
 	eventually(t, time.Minute, "expose every metric", func() (bool, string) {
 		for _, p := range append(c.all(), server) {
@@ -94,7 +94,7 @@ func TestMetricsAreThoseThatAreDocumented(t *testing.T) {
 	}
 }
 
-// serveWithWebhook starts the server, with a webhook whose receiver takes nothing.
+// serveWithWebhook starts the server with a webhook whose receiver rejects everything.
 func (c *cluster) serveWithWebhook() *process {
 	c.t.Helper()
 	dead := httptest.NewServer(http.NotFoundHandler())

@@ -17,8 +17,8 @@ import (
 	"seine/internal/ops/alerts"
 )
 
-// promtool runs Prometheus's own checker. `make promtool` brings it; a test that
-// finds none fails in CI and is skipped elsewhere.
+// promtool runs Prometheus's own checker, which `make promtool` installs. Without it the test fails
+// in CI and is skipped elsewhere.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
 	tool, err := filepath.Abs("../../../.cache/bin/promtool")
@@ -36,8 +36,7 @@ func promtool(t *testing.T, args ...string) {
 	}
 }
 
-// The configuration is valid, and each rule fires on what it is for, and on nothing
-// else.
+// The configuration is valid. Each rule fires on its condition and on nothing else.
 func TestPrometheusRules(t *testing.T) {
 	promtool(t, "check", "config", "../../../deploy/prometheus/prometheus.yml")
 	promtool(t, "check", "rules", "--lint=all", "--lint-fatal", "../../../deploy/prometheus/rules.yml")
@@ -51,7 +50,7 @@ func TestPrometheusRules(t *testing.T) {
 	}
 }
 
-// dashboard is what a test looks at of Grafana's JSON.
+// dashboard has the parts of Grafana's JSON that the test checks.
 type dashboard struct {
 	UID, Title    string
 	SchemaVersion int
@@ -70,8 +69,8 @@ type panel struct {
 	Targets     []struct{ RefID, Expr, LegendFormat string }
 }
 
-// Every query of the dashboard is PromQL to Prometheus's own parser, over metrics
-// that the stages expose, and every panel has what a person needs to read it.
+// Prometheus's own parser accepts every query of the dashboard, the queries use existing metrics,
+// and every panel has the texts that readers need.
 func TestGrafanaDashboard(t *testing.T) {
 	var d dashboard
 	if err := json.Unmarshal([]byte(readFile(t, "../../../deploy/grafana/dashboards/seine.json")), &d); err != nil {
@@ -126,7 +125,7 @@ func TestGrafanaDashboard(t *testing.T) {
 	wantKnownMetrics(t, "the dashboard", text)
 }
 
-// general are metrics that every process of Go has, or Prometheus makes.
+// general are metrics of every Go process or of Prometheus itself.
 var general = regexp.MustCompile(`^(up|process_\w+|go_\w+)$`)
 
 // wantKnownMetrics fails for a metric that no stage exposes and no rule records.
@@ -153,7 +152,7 @@ func wantKnownMetrics(t *testing.T, where, text string) {
 	}
 }
 
-// compose is what a test looks at of docker-compose.yml.
+// compose has the parts of docker-compose.yml that the tests check.
 type compose struct {
 	Services map[string]struct {
 		Image       string            `yaml:"image"`
@@ -178,8 +177,8 @@ type compose struct {
 	Volumes map[string]any `yaml:"volumes"`
 }
 
-// What Prometheus scrapes are services, at the port where they serve; what is
-// mounted is there, and what is provisioned is mounted.
+// Prometheus scrapes existing services at their metrics ports; mounted files exist, and provisioned
+// files are mounted.
 func TestComposeMonitoring(t *testing.T) {
 	var c compose
 	if err := yaml.Unmarshal([]byte(readFile(t, "../../../docker-compose.yml")), &c); err != nil {
@@ -246,7 +245,8 @@ func TestComposeMonitoring(t *testing.T) {
 	}
 }
 
-// metricsAddress is where a service has its metrics: the stages where they listen, the server of pages apart from those.
+// metricsAddress returns the metrics address of a service: the listening address of a stage, a
+// separate one for the web server.
 func metricsAddress(environment map[string]string) string {
 	if at := environment["SEINE_METRICS"]; at != "" {
 		return at
@@ -263,8 +263,8 @@ func readFile(t *testing.T, path string) string {
 	return string(text)
 }
 
-// The runbook has a section for every alert and for no other, and each rule leads to the section that names it, at an
-// absolute address.
+// The runbook has a section for every alert and for no other. Each rule links to its section with
+// an absolute URL.
 func TestRunbookHasEveryAlert(t *testing.T) {
 	t.Parallel()
 	_, runbook, _ := strings.Cut(readFile(t, "../../../docs/guides/runbook.md"), "## Alerts\n")

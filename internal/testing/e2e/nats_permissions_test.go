@@ -26,21 +26,20 @@ import (
 	"seine/pkg/stages"
 )
 
-// locked is a cluster on a NATS server in its locked-down configuration: each
-// process is a user of its own.
+// locked is a cluster on a locked-down NATS server: each process is a user of its own.
 type locked struct {
 	*cluster
 	port  int
-	users string // folder with a folder for each user
+	users string // folder with a subfolder for each user
 }
 
-// newLocked sets up the server, and starts it; change may change its files before.
+// newLocked sets up and starts the server; change may change its files before the start.
 func newLocked(t *testing.T, partitions int, change func(server string)) *locked {
 	t.Helper()
 	return newLockedBy(t, "", partitions, change)
 }
 
-// newLockedBy is newLocked by a build: see process.dir.
+// newLockedBy is newLocked with another build: see process.dir.
 func newLockedBy(t *testing.T, build string, partitions int, change func(server string)) *locked {
 	t.Helper()
 	c := &locked{cluster: &cluster{t: t, dir: t.TempDir(), build: build}, port: freeport.Get(t)}
@@ -70,10 +69,10 @@ feeders: [{name: feeder, crawls: [site]}, {name: owner, crawls: [site], spec: tr
 	return c
 }
 
-// installation is the folder that natsusers keeps.
+// installation returns the folder that natsusers maintains.
 func (l *locked) installation() string { return filepath.Join(l.dir, "bus") }
 
-// setUp runs natsusers of a build, and returns what it said.
+// setUp runs natsusers of a build and returns its output.
 func (l *locked) setUp(build string) string {
 	l.t.Helper()
 	p := (&process{t: l.t, name: "natsusers", dir: build, args: []string{l.installation()}}).begin()
@@ -84,7 +83,7 @@ func (l *locked) setUp(build string) string {
 	return p.log.String()
 }
 
-// as is the option by which a command is a user.
+// as returns the options that run a command as a user.
 func (l *locked) as(user string) []string {
 	return []string{"--nats-context", filepath.Join(l.users, user, "context.json")}
 }
@@ -135,9 +134,9 @@ func (l *locked) seine(user string, args ...string) *command {
 	return runSeine(l.t, append(args, l.as(user)...)...)
 }
 
-// The whole pipeline works with the least rights: large bodies, an archive, results,
-// duplicates, dead letters, snapshots, a frontier that hands over; and all commands of
-// people. And no user can do what is another's.
+// The complete pipeline works with minimal permissions: large bodies, an archive, results,
+// duplicates, dead letters, snapshots, a handover between frontiers, and all operator commands. No
+// user can do another's work.
 func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 80})
@@ -160,7 +159,7 @@ func TestEachRoleCanDoItsWorkAndNothingElse(t *testing.T) {
 	wantOutput(t, c.seine("owner", "spec", "apply", spec, "--crawl", "site"), "as revision 1")
 	eventually(t, time.Minute, "have all writers read: a page that the parser alone has read is purged", func() (bool, string) {
 		archive, results := durables(t, bus, messages.StreamPages), durables(t, bus, messages.StreamResults)
-		return len(archive) == 5 && len(results) == 8, fmt.Sprint(archive, results) // the parser's too, and the frontier's
+		return len(archive) == 5 && len(results) == 8, fmt.Sprint(archive, results) // including those of the parser and the frontier
 	}, c.all()...)
 	wantOutput(t, c.seine("feeder", "seed", "--crawl", "site", site.seed, large), "2 URLs were added")
 	wantOutput(t, c.seine("operator", "seed", "--crawl", "site", site.seed), "1 URL was added")
@@ -232,8 +231,7 @@ func pageOf3MiB(t *testing.T) string {
 	return s.URL + "/large"
 }
 
-// redrive lists the dead letters, shows one, and drives back that of the seed, which
-// fails again.
+// redrive lists the dead letters, shows one, and redrives the seed's, which fails again.
 func (l *locked) redrive(bus *stages.Bus) {
 	l.t.Helper()
 	var seq string
@@ -254,7 +252,7 @@ func (l *locked) redrive(bus *stages.Bus) {
 	wantOutput(l.t, l.seine("operator", "dead", "drop", "--all", "--stage", "frontier", "--yes"), "1 dead letter was removed")
 }
 
-// wantArchived checks that the archive has every page, and robots.txt.
+// wantArchived checks that the archive has every page and robots.txt.
 func (l *locked) wantArchived(pages int64) {
 	l.t.Helper()
 	commits, err := readCommits(l.outOf("archive"), "archive")
@@ -272,8 +270,7 @@ func (l *locked) wantArchived(pages int64) {
 	}
 }
 
-// forbidden are operations of each role that are refused: to publish there, or with
-// "<" to subscribe.
+// forbidden are refused operations of each role: publishing to a subject or, with "<", subscribing.
 var forbidden = map[string][]string{
 	"frontier": {
 		"seine.pages.site.0", "seine.results.site.0", "seine.records.site.0", "seine.dead.fetcher.site", "seine.seeds.site",
@@ -330,7 +327,7 @@ var forbidden = map[string][]string{
 	"owner": {"seine.seeds.other", "$KV.seine_crawls.other", "$JS.API.CONSUMER.CREATE.KV_seine_crawls.x.$KV.seine_crawls.other", "$JS.API.STREAM.PURGE.KV_seine_crawls"},
 }
 
-// wantForbidden tries all of it, and looks whether anything has changed.
+// wantForbidden tries all forbidden operations and checks that nothing has changed.
 func (l *locked) wantForbidden() {
 	l.t.Helper()
 	before := l.state()
@@ -349,7 +346,7 @@ func (l *locked) wantForbidden() {
 				l.t.Fatal(err)
 			}
 		}
-		for _, op := range operations { // the server refuses in this order
+		for _, op := range operations { // the server answers in this order
 			want := `"` + strings.TrimPrefix(op, "<") + `"`
 			select {
 			case got := <-refused:
@@ -366,7 +363,7 @@ func (l *locked) wantForbidden() {
 	}
 }
 
-// state is what all streams hold, for who may see everything.
+// state returns the contents of all streams, as the admin sees them.
 func (l *locked) state() string {
 	l.t.Helper()
 	var all []string
@@ -374,7 +371,7 @@ func (l *locked) state() string {
 	list := bus.JS.ListStreams(l.t.Context())
 	for info := range list.Info() {
 		st := info.State
-		if info.Config.Name == "KV_"+messages.BucketLeases { // what marks the end of a lease expires
+		if info.Config.Name == "KV_"+messages.BucketLeases { // markers of ended leases expire
 			st.Msgs, st.FirstSeq = 0, 0
 		}
 		all = append(all, fmt.Sprintf("%s: %d messages, %d to %d, read by %v", info.Config.Name, st.Msgs, st.FirstSeq, st.LastSeq, durables(l.t, bus, info.Config.Name)))
@@ -386,8 +383,8 @@ func (l *locked) state() string {
 	return strings.Join(all, "\n")
 }
 
-// What a stage is not allowed to do it says within moments, in its log and at
-// /readyz; it holds what it has, and goes on when it is allowed.
+// A stage reports a missing permission within moments, in its log and at /readyz. It keeps its
+// messages and resumes once it has the permission.
 func TestStageSaysWhatIsRefusedAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 20})
@@ -458,7 +455,7 @@ func TestStageSaysWhatIsRefusedAndLosesNothing(t *testing.T) {
 	wantPages(t, records(t, c.out(), "site"), site.pages)
 }
 
-// reload has the server read its configuration again, as `nats-server --signal reload` does.
+// reload makes the server reload its configuration, as `nats-server --signal reload` does.
 func (l *locked) reload() {
 	l.t.Helper()
 	const done = "Reloaded server configuration"
@@ -466,7 +463,7 @@ func (l *locked) reload() {
 	l.nats.signal(syscall.SIGHUP)
 	eventually(l.t, 20*time.Second, "take up the configuration", func() (bool, string) {
 		select {
-		case <-l.nats.gone: // a supervisor would start it again: see docs/guides/secure.md
+		case <-l.nats.gone: // a supervisor would restart it: see docs/guides/secure.md
 			if !strings.Contains(l.nats.log.String(), "addShadowSub") {
 				l.t.Fatalf("nats-server has ended: %v", l.nats.err)
 			}
@@ -478,13 +475,13 @@ func (l *locked) reload() {
 	})
 }
 
-// ready asks a stage whether it can do its work.
+// ready returns the readiness of a stage.
 func (p *process) ready() string {
 	p.t.Helper()
 	return readyAt(p.address())
 }
 
-// readyAt asks at an address whether the process there can do its work.
+// readyAt returns the readiness of the process at an address.
 func readyAt(addr string) string {
 	resp, err := http.Get("http://" + addr + "/readyz")
 	if err != nil {

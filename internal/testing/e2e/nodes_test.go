@@ -13,7 +13,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// leaderOf is the node that leads a stream, nil while none does.
+// leaderOf returns the node that leads a stream, or nil.
 func (f *fleet) leaderOf(stream string) *natscluster.Node {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -24,7 +24,7 @@ func (f *fleet) leaderOf(stream string) *natscluster.Node {
 	return f.nodes.Node(s.CachedInfo().Cluster.Leader)
 }
 
-// recovered waits until every node has all of every stream again.
+// recovered waits until every node is in sync with all streams.
 func (f *fleet) recovered() {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -34,10 +34,10 @@ func (f *fleet) recovered() {
 	}
 }
 
-// Three nodes of NATS with three replicas of everything. Each node is lost once in
-// mid-crawl: who leads the stream that all write to is killed, who leads the cluster
-// is cut off, and the third is killed and comes back at once. The crawl goes on
-// meanwhile; no page is lost or comes twice, and no host sees it.
+// A cluster of three NATS nodes has three replicas of everything. During the crawl each node is
+// lost once: the leader of the busiest stream is killed, the meta leader is cut off, and the third
+// is killed and restarts at once. The crawl continues, no page is lost or repeated, and no host
+// notices.
 func TestCrawlGoesOnWithoutAnyOneNode(t *testing.T) {
 	t.Parallel() // it waits for elections most of the time
 	const hosts, delay = 32, 300 * time.Millisecond

@@ -16,7 +16,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// A person looks into a cluster and steers it, by commands alone.
+// An operator inspects and controls a cluster with commands only.
 func TestOperatorSteersACrawl(t *testing.T) {
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 60})
 	c := newCluster(t, shape{})
@@ -125,7 +125,7 @@ func runSeine(t *testing.T, args ...string) *command {
 	return c
 }
 
-// code returns the exit code of a command that is over.
+// code returns the exit code of an ended command.
 func (c *command) code() int { return c.cmd.ProcessState.ExitCode() }
 
 func wantOutput(t *testing.T, c *command, words ...string) {

@@ -17,8 +17,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A crawl into encrypted objects is killed and goes on; what it wrote is verified,
-// exported to plain chunks, and read.
+// A crawl into encrypted objects is killed and resumes. Its output is verified, exported to plain
+// chunks, and read.
 func TestCrawlToEncryptedObjectsAndBack(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 150, Latency: 2 * time.Millisecond})

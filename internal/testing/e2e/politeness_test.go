@@ -16,9 +16,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Many hosts at once, three fetchers, and the frontier killed midway: no host
-// may see two requests closer together than the delay. How close to that it
-// comes is printed only; bench/politeness measures it.
+// With many hosts, three fetchers and a frontier that is killed midway, no host sees two requests
+// closer together than the delay. The actual gaps are only printed; bench/politeness measures them.
 func TestManyHostsKeepTheirDelay(t *testing.T) {
 	t.Parallel()
 	const hosts, delay = 200, time.Second
@@ -54,17 +53,17 @@ func seedsOf(s *testweb.Server, hosts int) (urls []string) {
 	return urls
 }
 
-// Hosts of the misbehaving web.
+// Hosts of the faulty web.
 const (
 	inSeconds = iota // 429 with Retry-After in seconds
-	byDate           // the same as a date
-	absurd           // the same, of thousands of years
-	negative         // the same, of a negative number
+	byDate           // as inSeconds, but a date
+	absurd           // as inSeconds, but thousands of years
+	negative         // as inSeconds, but a negative number
 	storm            // 503 with Retry-After, several times in a row
-	broken           // 503 without it, until it is left alone
-	dying            // is dead for a while
-	dead             // dies and never comes back
-	slow             // takes its time for every answer
+	broken           // 503 without Retry-After until it is left alone
+	dying            // down for a while
+	dead             // goes down for ever
+	slow             // every response is slow
 	badHosts
 )
 
@@ -74,11 +73,11 @@ const (
 	askedFor   = 5 * time.Second // by Retry-After
 	slowness   = 3 * time.Second
 	badFailed  = 5             // failures that open the breaker
-	inVain     = badFailed + 6 // requests to the dying host, the last of which are probes
+	inVain     = badFailed + 6 // requests to the dying host; the last ones are probes
 )
 
-// Hosts that refuse, die, or are slow are asked by the rules, and no other host
-// sees any of it.
+// Hosts that refuse, die or are slow get requests only as the rules allow, and no other host is
+// affected.
 func TestMisbehavingHostsAreAskedByTheRules(t *testing.T) {
 	t.Parallel()
 	bad := testweb.New(testweb.Config{Hosts: badHosts, Domain: "bad.localhost", PagesPerHost: 40, LinksPerPage: 8})
@@ -131,14 +130,14 @@ func TestMisbehavingHostsAreAskedByTheRules(t *testing.T) {
 	m.checkNothingLost()
 }
 
-// faultyHosts is a test of hosts that misbehave.
+// faultyHosts is a test of faulty hosts.
 type faultyHosts struct {
 	*testing.T
 	*cluster
 	bad    *testweb.Web
 	s      *testweb.Server
 	client *frontierapi.Client
-	mended atomic.Bool // the broken host
+	mended atomic.Bool // the broken host works again
 }
 
 func (f *faultyHosts) spec() *crawlspec.Spec {
@@ -146,8 +145,8 @@ func (f *faultyHosts) spec() *crawlspec.Spec {
 	spec.Delay, spec.AllowPrivate = crawlspec.Duration(badDelay), true
 	spec.Breaker = crawlspec.Breaker{
 		Failures: badFailed, Wait: crawlspec.Duration(badBreaker), MaxWait: crawlspec.Duration(8 * badBreaker),
-		// One more than can be in vain: how many of those requests are probes depends on
-		// how many the fetchers have sent twice, as checkGaps tells, which may be none.
+		// One more than can fail: the number of probes among those requests depends on how many
+		// requests the fetchers have retried (see checkGaps), which may be none.
 		Probes: inVain - badFailed + 1,
 	}
 	hopeless := spec.Breaker
@@ -185,14 +184,14 @@ func (f *faultyHosts) misbehave() {
 	down := times(inVain)
 	f.bad.HandleHost(dying, func(http.ResponseWriter, *http.Request) bool {
 		if down() {
-			panic(http.ErrAbortHandler) // which closes the connection without an answer
+			panic(http.ErrAbortHandler) // closes the connection without an answer
 		}
 		return false
 	})
 	f.bad.SetHostDown(dead, true)
 }
 
-// answered and refused count the requests to a host by how it answered.
+// answered and refused count the requests to a host by the kind of response.
 func (f *faultyHosts) answered(host int) int {
 	return f.count(host, func(s int) bool { return s == 200 })
 }
@@ -220,7 +219,7 @@ func (f *faultyHosts) host(h int) frontierapi.HostStatus {
 	return st
 }
 
-// explained waits until the frontier has said of each host why it waits.
+// explained waits until the frontier has reported for each host why it waits.
 func (f *faultyHosts) explained() {
 	f.T.Helper()
 	missing := map[int]string{
@@ -247,7 +246,7 @@ func (f *faultyHosts) explained() {
 	}
 }
 
-// resumed waits until every host that came back is asked again.
+// resumed waits until every host that came back gets requests again.
 func (f *faultyHosts) resumed() {
 	f.T.Helper()
 	eventually(f.T, 2*time.Minute, "go on with hosts that came back", func() (bool, string) {
@@ -297,17 +296,17 @@ func (f *faultyHosts) fetched(host int) int {
 	return len(served)
 }
 
-// checkGaps compares what a host saw with the rules, as the contract has them.
+// checkGaps compares the requests to a host with the rules of the contract.
 func (f *faultyHosts) checkGaps(host int) {
 	f.T.Helper()
 	rs := f.bad.RequestsTo(host)
 	var slowdown, pause time.Duration
 	good, failures, tolerated := 0, 0, badFailed
-	failed := make(map[string]bool) // a URL that fails again says nothing new of a host whose breaker is closed
+	failed := make(map[string]bool) // a repeated failure of the same URL is no new evidence against a host with a closed breaker
 	if host == dying || host == dead {
-		// Each fetcher has a connection that was of use before. When that ends
-		// without an answer, the server may not have seen the request, so the fetcher
-		// sends it again, after the delay, before it says anything.
+		// Each fetcher has a kept-alive connection. If that ends without an answer, the server may
+		// not have seen the request, so the fetcher retries it after the delay before it reports a
+		// failure.
 		tolerated += len(f.fetch)
 	}
 	for i := range len(rs) - 1 {
@@ -354,9 +353,10 @@ func (f *faultyHosts) checkGaps(host int) {
 	}
 }
 
-// checkNotHeldUp checks that a good host was asked while a slow one answered, in all of its answers together: on a busy machine, there
-// may be one in which nothing happens. It leaves out those before the seed of the good one was parsed: until then there is nothing else
-// to ask it for.
+// checkNotHeldUp checks that a good host got requests while a slow one answered. It checks all of
+// the slow answers together, because on a busy machine nothing may happen during a single one. It
+// leaves out answers before the good host's seed was parsed: until then there is nothing else to
+// request.
 func (f *faultyHosts) checkNotHeldUp(good *testweb.Web, host int) {
 	f.T.Helper()
 	rs := good.RequestsTo(host)
@@ -406,8 +406,8 @@ func (f *faultyHosts) printRates(good *testweb.Web, calm time.Time) {
 		per(before, 2*time.Second), per(after, time.Since(calm)))
 }
 
-// checkNothingLost checks that the host that came back is whole in the output,
-// and that every page of the dead one says what became of it.
+// checkNothingLost checks that all pages of the host that came back are in the output, and that
+// every page of the dead host has an outcome.
 func (f *faultyHosts) checkNothingLost() {
 	f.T.Helper()
 	var got []messages.Record

@@ -10,8 +10,8 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// A page whose record failed goes to a parser again, whether its parser was handed it in memory or not. Once the crawl
-// has ended, commands find that all of it was written.
+// A page whose record failed is parsed again, whether or not its parser got it in memory. After the
+// end of the crawl, commands find that all of it was written.
 func TestCrawl_DeadLetterRedriven_PageParsedAgain(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"--chain", "--no-chain"} {
@@ -47,7 +47,7 @@ func testRedrivenPage(t *testing.T, how string) {
 		wantOutput(t, inside("dead", "redrive", "--all"), "1 message is back in the stream")
 		letters(1, `"redriven":1`)
 	}
-	// The stream has had this message within two minutes.
+	// The stream got this message less than two minutes ago.
 	again := inside("dead", "redrive", "--all")
 	if again.code() != 1 || !strings.Contains(again.stdout.String(), "0 messages are back") || !strings.Contains(again.stderr.String(), "1 dead letter not sent") {
 		t.Errorf("redrive of what was just sent ends with %d:\n%s", again.code(), again.said())

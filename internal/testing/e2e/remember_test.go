@@ -11,9 +11,8 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// A crawl that is resumed with nothing but its --data, from another folder, writes on
-// where and how it began, archive included. Another output is refused until it is asked
-// for in so many words.
+// A crawl that is resumed with only --data, from another folder, writes to the same places and in
+// the same formats, including its archive. Another output needs an explicit flag.
 func TestResumedCrawlWritesOnAsItBegan(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 40})
@@ -73,8 +72,8 @@ func TestResumedCrawlWritesOnAsItBegan(t *testing.T) {
 	}
 }
 
-// A directory of state from before there was a memory goes on by the flags, as it did,
-// and has one from then on.
+// A state directory without remembered settings resumes with the flags, and has remembered settings
+// from then on.
 func TestCrawlWithoutAMemoryGoesOnByItsFlags(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 10})
@@ -91,8 +90,7 @@ func TestCrawlWithoutAMemoryGoesOnByItsFlags(t *testing.T) {
 	}
 }
 
-// The state and the output may be moved together; an output that is gone is not begun
-// anew silently.
+// State and output may be moved together. A missing output is not silently re-created.
 func TestStateAndOutputCanBeMovedTogether(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 10})
@@ -115,8 +113,8 @@ func TestStateAndOutputCanBeMovedTogether(t *testing.T) {
 	wantPages(t, records(t, out, "default"), site.pages)
 }
 
-// Of two crawls that begin at one moment and write in the same three places, one has them
-// all, and ends well.
+// Of two crawls that start at the same time with the same three destinations, one gets them all and
+// ends normally.
 func TestOneOfTwoCrawlsHasAllPlaces(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 20})
@@ -142,8 +140,8 @@ func TestOneOfTwoCrawlsHasAllPlaces(t *testing.T) {
 	}
 }
 
-// Two crawls share a directory for output one after the other, and not at a time: the
-// second says so in these words, and goes on when the first has ended.
+// Two crawls can use an output directory one after the other, but not at the same time: the second
+// reports this, and works after the first has ended.
 func TestTwoCrawlsOnOneOutputSaySo(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 20})

@@ -21,10 +21,11 @@ import (
 	"seine/pkg/messages"
 )
 
-// renderTime bounds a crawl that shows some 50 pages: half a minute on a quiet machine, and several on a busy one.
+// renderTime limits a crawl that renders about 50 pages: half a minute on a quiet machine, several
+// minutes on a busy one.
 const renderTime = 5 * time.Minute
 
-// byPath are records by the path of their URL. Each is there once.
+// byPath returns records by the path of their URL. Each must be unique.
 func byPath(t *testing.T, all []messages.Record, origin string) map[string]messages.Record {
 	t.Helper()
 	paths := make(map[string]messages.Record)
@@ -38,8 +39,9 @@ func byPath(t *testing.T, all []messages.Record, origin string) map[string]messa
 	return paths
 }
 
-// A shop of pages that are whole without a browser and of others that are empty shells, whose links only scripts make: never
-// finds half of it, always and auto find all, and auto shows few of the whole ones in the browser.
+// A shop has pages that are complete without a browser, and empty shells whose links only scripts
+// create. With never, half of it is found; with always and auto, all; auto renders few of the
+// complete pages.
 func TestCrawlRendersWhatNeedsIt(t *testing.T) {
 	browser.Path(t)
 	t.Parallel()
@@ -67,8 +69,8 @@ func TestCrawlRendersWhatNeedsIt(t *testing.T) {
 	}
 }
 
-// An application made with Vue, with a router, parts that are loaded when they are needed, lists that grow by scrolling and by
-// buttons, and an API behind: every item is found, once.
+// In a Vue application with a router, lazily loaded parts, lists that grow by scrolling and by
+// buttons, and an API, every item is found once.
 func TestCrawlOfAnApplicationFindsEveryItemOnce(t *testing.T) {
 	browser.Path(t)
 	t.Parallel()
@@ -94,8 +96,9 @@ render:
 	}
 }
 
-// A rendered page is archived with all that replays it: the document as it came, what the page asked for, the document that it has
-// become, and its picture. What scripts have asked for is parsed as a page of its own, if the spec wants that.
+// A rendered page is archived with everything that a replay needs: the original document, its
+// subresources, the rendered document and a screenshot. Responses to scripts are parsed as pages if
+// the spec asks for it.
 func TestArchiveHasWhatARenderedPageIsMadeOf(t *testing.T) {
 	browser.Path(t)
 	t.Parallel()
@@ -148,7 +151,8 @@ records:
 	}
 }
 
-// A crawl that says so knows pages by the routes in their fragments, which no server and no archive sees; for others they are one page.
+// If its spec says so, a crawl treats routes in fragments, which no server or archive sees, as
+// pages of their own. Otherwise they are one page.
 func TestCrawlOfHashRoutes(t *testing.T) {
 	browser.Path(t)
 	t.Parallel()
@@ -186,7 +190,7 @@ render: always
 	}
 }
 
-// everyLine reads all files of records of an output.
+// everyLine reads all record files of an output.
 func everyLine(t *testing.T, out string) (all []map[string]any) {
 	t.Helper()
 	err := filepath.WalkDir(out, func(path string, _ fs.DirEntry, err error) error {
@@ -201,8 +205,8 @@ func everyLine(t *testing.T, out string) (all []map[string]any) {
 	return all
 }
 
-// A browser that is killed while it shows pages, and the process that is killed with its browser, cost the pages that are being
-// shown: they are visited again, and the output has each once.
+// Killing a browser, or the process together with its browser, loses only the pages in rendering:
+// they are visited again, and the output has each once.
 func TestKilledBrowserLosesAndRepeatsNothing(t *testing.T) {
 	browser.Path(t)
 	t.Parallel()
@@ -243,7 +247,7 @@ func visits(w *scriptweb.Web) int {
 	return len(w.Select(func(r *testweb.Request) bool { return strings.HasPrefix(r.Path, "/light/") }))
 }
 
-// resources are what an archive has beside responses, by target.
+// resources returns the archive's resource records by target.
 func (c *captures) resources() map[string]*warctest.Record {
 	c.t.Helper()
 	found := make(map[string]*warctest.Record)

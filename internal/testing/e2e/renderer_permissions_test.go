@@ -11,8 +11,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A renderer works with the least rights. Until it starts, those who look are told what waits for it; what it shows is fetched
-// once, and nobody is refused anything.
+// A renderer works with minimal permissions. Until it starts, commands report the pages that wait
+// for it. Rendered pages are fetched once, and no operation is refused.
 func TestRendererCanDoItsWorkWithItsRole(t *testing.T) {
 	browser.Path(t)
 	t.Parallel()
@@ -60,7 +60,7 @@ func TestRendererCanDoItsWorkWithItsRole(t *testing.T) {
 	}
 }
 
-// A whole crawl in one process may show pages in a browser on a locked-down server, too.
+// A complete crawl in one process can also render pages with a locked-down server.
 func TestCrawlRendersOverALockedServer(t *testing.T) {
 	browser.Path(t)
 	t.Parallel()

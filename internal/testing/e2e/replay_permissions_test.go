@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// wantReplaysByOperatorAlone checks that a server whose user may not read what is stored refuses a replay before it begins,
-// says whose right is missing and who has it, and keeps nothing of it; and that one of an operator replays pages and records.
+// wantReplaysByOperatorAlone checks that a server whose user may not read the stored messages
+// refuses a replay before it starts, names the missing permission and its owner, and keeps nothing
+// of the replay. A server of an operator replays pages and records.
 func (l *locked) wantReplaysByOperatorAlone() {
 	l.t.Helper()
 	_, url := served(l.t, append(l.as("viewer"), "--state", l.t.TempDir())...)
@@ -28,7 +29,7 @@ func (l *locked) wantReplaysByOperatorAlone() {
 	l.wantReplayed("records")
 }
 
-// wantReplayed checks that a server of an operator replays what is stored, to the end.
+// wantReplayed checks that a server of an operator replays the stored messages to the end.
 func (l *locked) wantReplayed(of string) {
 	l.t.Helper()
 	_, url := served(l.t, append(l.as("operator"), "--state", l.t.TempDir())...)

@@ -24,8 +24,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// replayPages is how many pages are stored when they are parsed again; by hand it
-// is run with SEINE_REPLAY_PAGES=10000, too.
+// replayPages returns the number of stored pages to parse again. Set SEINE_REPLAY_PAGES=10000 to
+// run it by hand with more.
 func replayPages(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv("SEINE_REPLAY_PAGES")
@@ -39,7 +39,7 @@ func replayPages(t *testing.T) int {
 	return n
 }
 
-// changedSpec is another spec than that of the crawl: a record of each page by a rule.
+// changedSpec differs from the crawl's spec: a rule makes a record of each page.
 const changedSpec = `
 page: {emit: never}
 records:
@@ -50,12 +50,12 @@ records:
       title: title
 `
 
-// While a crawl runs, all pages that it has stored are parsed again by another
-// spec: each once, without a request, and nobody there notices.
+// While a crawl runs, all its stored pages are parsed again with another spec: each once, without
+// requests and without any effect on the crawl.
 func TestStoredPagesAreParsedAgainWhileTheCrawlRuns(t *testing.T) {
 	stored := replayPages(t)
 	site, web := testSite(t, testweb.Config{PagesPerHost: stored + stored/2, Latency: 15 * time.Millisecond})
-	g, held := newGate(t, web, "/gate"), strings.TrimSuffix(site.seed, "/")+"/gate" // the crawl cannot end before it is opened
+	g, held := newGate(t, web, "/gate"), strings.TrimSuffix(site.seed, "/")+"/gate" // the crawl cannot end before the gate is opened
 	p := newWorkspace(t)
 	c := p.crawl("--per-host", "8", site.seed, held)
 	bus := dialCrawl(t, p)
@@ -83,7 +83,7 @@ func TestStoredPagesAreParsedAgainWhileTheCrawlRuns(t *testing.T) {
 
 	wantPages(t, records(t, p.out, "default"), append(slices.Clone(site.pages), held))
 	for path, n := range requestsByPath(web) {
-		if n > 1 && path != "/gate" { // whose answer may have been waited for too long
+		if n > 1 && path != "/gate" { // its response may have taken too long
 			t.Errorf("%s was asked for %d times", path, n)
 		}
 	}
@@ -100,8 +100,7 @@ func TestStoredPagesAreParsedAgainWhileTheCrawlRuns(t *testing.T) {
 	}
 }
 
-// A replay that is killed again and again loses and repeats nothing, wherever its
-// records go.
+// A replay that is killed repeatedly loses and repeats nothing, wherever its records go.
 func TestKilledReplayLosesAndRepeatsNothing(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 600})
 	p := newWorkspace(t)
@@ -160,14 +159,14 @@ func TestKilledReplayLosesAndRepeatsNothing(t *testing.T) {
 	}
 }
 
-// killed runs a command and kills it, again and again, each time some moments
-// after it has put out more than the run before. It returns how often.
+// killed runs a command and kills it repeatedly, each time shortly after it has written more output
+// than the run before. It returns the number of kills.
 func killed(t *testing.T, args []string, output func() int64) (kills int) {
 	t.Helper()
 	for i := range 4 {
 		before, r := output(), seine(t, "", args...)
 		eventually(t, patience, "put more out", func() (bool, string) { return output() > before || r.ended(), r.said() })
-		time.Sleep(time.Duration(7*i) * time.Millisecond) // at some moment or other of its work
+		time.Sleep(time.Duration(7*i) * time.Millisecond) // at a varying moment of its work
 		if !r.ended() {
 			kills++
 		}
@@ -180,12 +179,12 @@ func killed(t *testing.T, args []string, output func() int64) (kills int) {
 	return kills
 }
 
-// sentBack is how many records a replay has sent back to the crawl.
+// sentBack returns the number of records that a replay has sent back to the crawl.
 func sentBack(t *testing.T, state string) int64 {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(state, "forwarded.json"))
 	if err != nil {
-		return 0 // not yet, or no longer
+		return 0 // not yet written, or already removed
 	}
 	var sent struct{ Records int64 }
 	if err := json.Unmarshal(text, &sent); err != nil {
@@ -194,9 +193,8 @@ func sentBack(t *testing.T, state string) int64 {
 	return sent.Records
 }
 
-// Over the processes of a cluster: pages and records go through, large bodies and
-// all, what cannot be parsed is counted with its reason, and the state of the
-// frontier is made again as the live one has it.
+// In a cluster, pages and records are replayed, including large bodies. Pages that cannot be parsed
+// are counted with the reason. The rebuilt state of the frontier equals the live one.
 func TestReplayOfACluster(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 80})
 	big, flat := strings.TrimSuffix(site.seed, "/")+"/big", strings.TrimSuffix(site.seed, "/")+"/flat"
@@ -233,7 +231,7 @@ func TestReplayOfACluster(t *testing.T) {
 	c.finish(bus, "c", patience)
 }
 
-// noise is text that does not compress much.
+// noise returns text that does not compress well.
 func noise(n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -242,7 +240,7 @@ func noise(n int) string {
 	return b.String()
 }
 
-// dialCrawl connects to the streams of a crawl that runs.
+// dialCrawl connects to the streams of a running crawl.
 func dialCrawl(t *testing.T, p workspace) *stages.Bus {
 	t.Helper()
 	var bus *stages.Bus
@@ -258,7 +256,7 @@ func dialCrawl(t *testing.T, p workspace) *stages.Bus {
 	return bus
 }
 
-// lastOf is the last sequence of a stream.
+// lastOf returns the last sequence of a stream.
 func lastOf(t *testing.T, bus *stages.Bus, stream string) uint64 {
 	t.Helper()
 	s, err := bus.JS.Stream(t.Context(), stream)
@@ -271,7 +269,7 @@ func lastOf(t *testing.T, bus *stages.Bus, stream string) uint64 {
 // replayed are the streams that are replayed.
 var replayed = []string{messages.StreamPages, messages.StreamRecords, messages.StreamURLs, messages.StreamResults}
 
-// durables are the durable consumers of streams.
+// durables returns the durable consumers of streams.
 func durables(t *testing.T, bus *stages.Bus, streams ...string) (names []string) {
 	t.Helper()
 	for _, stream := range streams {
@@ -289,13 +287,13 @@ func durables(t *testing.T, bus *stages.Bus, streams ...string) (names []string)
 	return names
 }
 
-// digests are the SHA-256 of the chunks and entries of an output.
+// digests returns the SHA-256 of the chunks and entries of an output.
 func digests(t *testing.T, out string) map[string][32]byte {
 	t.Helper()
 	all := make(map[string][32]byte)
 	err := filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasPrefix(d.Name(), "part-") || slices.Contains([]string{".lock", ".owner"}, filepath.Ext(d.Name())) {
-			return nil // it is being made, or was
+			return nil // it is being created or was removed
 		}
 		text, err := os.ReadFile(path)
 		if err == nil {
@@ -318,7 +316,7 @@ func requestsByPath(web *testweb.Web) map[string]int {
 	return n
 }
 
-// report reads what a replay has said of itself.
+// report decodes the report that a replay prints.
 func report(t *testing.T, c *command) (r replay.Report) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(c.stdout.String()), &r); err != nil {
@@ -327,7 +325,7 @@ func report(t *testing.T, c *command) (r replay.Report) {
 	return r
 }
 
-// readAll is what `seine cat` prints of an output, by line.
+// readAll returns the lines that `seine cat` prints of an output.
 func readAll(t *testing.T, out string) (all [][]byte) {
 	t.Helper()
 	c := runSeine(t, "cat", out)

@@ -13,7 +13,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// requestsIn are the lines that seine cat reads of a log of requests.
+// requestsIn returns the results that seine cat reads from a request log.
 func requestsIn(t *testing.T, dir string) (all []messages.Result) {
 	t.Helper()
 	if err := verifyOutput(dir, "requests"); err != nil {
@@ -31,8 +31,8 @@ func requestsIn(t *testing.T, dir string) (all []messages.Result) {
 	return all
 }
 
-// A crawl that is interrupted and killed on its way has every request in its log
-// once in the end, those that failed too, wherever the log is: also in a folder of the output.
+// A crawl that is interrupted and killed has every request in its log once, including failed ones,
+// wherever the log is, even in a folder of the output.
 func TestCrawlLogsItsRequests(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 150, Latency: 10 * time.Millisecond, ErrorRate: 0.05, RedirectRate: 0.05, MissingRate: 0.05})
@@ -44,7 +44,7 @@ func TestCrawlLogsItsRequests(t *testing.T) {
 		c.signal(s)
 		c.expect([]int{4, -1}[i])
 	}
-	c := p.crawl(site.seed) // which remembers the log
+	c := p.crawl(site.seed) // remembers the log
 	c.expect(0)
 	wantPages(t, records(t, p.out, "default"), site.pages)
 	s := c.summary()
@@ -68,7 +68,8 @@ func TestCrawlLogsItsRequests(t *testing.T) {
 	}
 }
 
-// Without the log, what it has reserved is let go. It cannot be where the records are.
+// Without the request log its reservation is released. The log cannot be in the directory of the
+// records.
 func TestLogOfRequestsCanBeLeftAndTakenUpAgain(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 60})
@@ -87,7 +88,7 @@ func TestLogOfRequestsCanBeLeftAndTakenUpAgain(t *testing.T) {
 	for _, count := range c.summary().Requests {
 		n += count
 	}
-	if have := requestsIn(t, dir); int64(len(have)) != n { // the stream still has what came between
+	if have := requestsIn(t, dir); int64(len(have)) != n { // the stream still has the requests in between
 		t.Errorf("%d requests in the log, want %d", len(have), n)
 	}
 	same := p.crawl("--log-requests", p.out, site.seed, "--change-output")
@@ -95,7 +96,7 @@ func TestLogOfRequestsCanBeLeftAndTakenUpAgain(t *testing.T) {
 	same.complains("--log-requests " + p.out + ": is already used for --out")
 }
 
-// With --log-level info, a request that failed is a line with its URL and what comes next.
+// With --log-level info, each failed request is logged with its URL and the next step.
 func TestFailedRequestsAreInTheLog(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 10, MissingRate: 0.3, ErrorRate: 0.3})

@@ -16,9 +16,9 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// A cluster is copied while it crawls, crawls on, and is lost: all of its processes at once, and what NATS had. It is
-// restored, and every page is in the output once: whether the output and the states are still there as they
-// were at the end, or the states are lost, too, and the output is a copy made behind the backup.
+// A cluster is backed up while it crawls, continues, and then loses all of its processes and the
+// data of NATS. After the restore every page is in the output once: both if the output and the
+// states survive, and if the states are lost too and the output is a copy made after the backup.
 func TestClusterIsRestoredInMidCrawl(t *testing.T) {
 	t.Parallel()
 	for name, lost := range map[string]bool{"NATS is lost": false, "all but the backup is lost": true} {
@@ -70,8 +70,8 @@ func TestClusterIsRestoredInMidCrawl(t *testing.T) {
 	}
 }
 
-// copyOutput copies the output while writers write it, as docs/guides/backup.md says: the commits first, whose files
-// are there by then, and no file that is not finished and may be gone.
+// copyOutput copies the output while writers write it, as docs/guides/backup.md says: the commits
+// first, because their files exist by then, and no unfinished files, which may disappear.
 func (c *cluster) copyOutput(to string) {
 	c.t.Helper()
 	for _, commits := range []bool{true, false} {
@@ -90,7 +90,7 @@ func (c *cluster) copyOutput(to string) {
 	}
 }
 
-// loseNATS kills every process, and puts an empty server in the place of the one there was.
+// loseNATS kills every process and replaces the server with an empty one.
 func (c *cluster) loseNATS() {
 	c.t.Helper()
 	for _, p := range append(c.all(), c.nats) {
@@ -103,7 +103,7 @@ func (c *cluster) loseNATS() {
 	awaitConnections(c.t, strings.TrimPrefix(c.url, "nats://"), c.nats)
 }
 
-// loseStates removes what the stages have stored, and puts a copy in the place of the output.
+// loseStates removes the states of the stages and replaces the output with a copy.
 func (c *cluster) loseStates(copied string) {
 	c.t.Helper()
 	for _, name := range []string{"frontier", "writer0", "out"} {

@@ -16,7 +16,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// versionedSite serves three pages, whose title is the present version.
+// versionedSite serves three pages whose title is the current version.
 type versionedSite struct {
 	*httptest.Server
 	version atomic.Int32
@@ -44,7 +44,8 @@ type restoredCluster struct {
 	want []string // "version path" of every record
 }
 
-// crawl begins the crawl, or a run of it, at the next version of the site, and waits until its records are in the output.
+// crawl starts the crawl, or a run of it, at the next version of the site and waits until its
+// records are in the output.
 func (c *restoredCluster) crawl(again bool) {
 	c.t.Helper()
 	version := c.site.version.Add(1)
@@ -105,7 +106,7 @@ func (c *restoredCluster) delete() {
 	wantOutput(c.t, runSeine(c.t, "delete", "shop", "--yes", "--wait", "30s", "--nats", c.url), "delet")
 }
 
-// restore loses NATS with all that came after the backup, and goes on from the backup.
+// restore discards NATS with everything after the backup, and continues from the backup.
 func (c *restoredCluster) restore(backup string) {
 	c.t.Helper()
 	c.loseNATS()
@@ -120,12 +121,13 @@ func (c *restoredCluster) restore(backup string) {
 	}, c.all()...)
 }
 
-// What a crawl visits after a restore is in the output, whatever was visited in the time that the restore has undone: runs,
-// a crawl of a name that was deleted, and a crawl that was new then. After a second restore of the same backup, too.
+// Visits after a restore are in the output, whatever was visited in the time that the restore
+// undid: runs, a crawl with the name of a deleted one, or a new crawl. This also holds after a
+// second restore of the same backup.
 func TestVisitsAfterARestoreAreInTheOutput(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		before bool // the crawl was begun before the backup
+		before bool // the crawl was started before the backup
 		visit  func(c *restoredCluster)
 	}{
 		"a run":                         {true, func(c *restoredCluster) { c.crawl(true) }},
@@ -138,7 +140,7 @@ func TestVisitsAfterARestoreAreInTheOutput(t *testing.T) {
 			if c.before {
 				r.crawl(false)
 			}
-			r.bus() // the streams are there
+			r.bus() // waits for the streams
 			backup := filepath.Join(r.dir, "backup")
 			wantOutput(t, runSeine(t, "backup", "--to", backup, "--nats", r.url), "copied to")
 			c.visit(r)

@@ -29,11 +29,11 @@ import (
 const (
 	rotationDelay = time.Second
 	rotationSpec  = "delay: 1s\nallow_private: true\narchive: true\n"
-	// hasteSpec is rotationSpec for the rest, when nothing is replaced any more.
+	// hasteSpec is rotationSpec for the rest, after the last replacement.
 	hasteSpec = "delay: 50ms\nallow_private: true\narchive: true\n"
 )
 
-// needRotation skips a test that takes too long beside the others.
+// needRotation skips a test that is too slow for a normal run.
 func needRotation(t *testing.T) {
 	t.Helper()
 	if os.Getenv("E2E_ROTATION") == "" {
@@ -41,8 +41,9 @@ func needRotation(t *testing.T) {
 	}
 }
 
-// A crawl by all roles on a locked server gets new certificates, new keys for one user, loses another user, and gets a new
-// authority, each as docs/guides/secure.md says. A process that is refused meanwhile waits and logs why; nothing is lost or repeated.
+// During a crawl by all roles on a locked server, the certificates are renewed, one user gets new
+// keys, another user is removed, and the authority is replaced, each as docs/guides/secure.md says.
+// A refused process waits and logs the reason. Nothing is lost or repeated.
 func TestRotationOfCertificatesAndKeys(t *testing.T) {
 	needRotation(t)
 	t.Parallel()
@@ -65,12 +66,12 @@ func TestRotationOfCertificatesAndKeys(t *testing.T) {
 	}
 	repeats, which := web.repeats()
 	t.Logf("%d requests, %d fetched again: %q", len(web.Requests()), repeats, which)
-	if repeats > web.Hosts() { // each has one under way, when its fetcher is shut out
+	if repeats > web.Hosts() { // each host has one request in flight when its fetcher is shut out
 		t.Errorf("%d pages were fetched again: %q", repeats, which)
 	}
 }
 
-// rotation is a crawl whose users are each on a machine of their own.
+// rotation is a crawl whose users are on separate machines.
 type rotation struct {
 	*locked
 	web *manyHosts
@@ -108,7 +109,8 @@ func newRotation(t *testing.T, web *manyHosts) *rotation {
 	return r
 }
 
-// endSoon has the certificate in a folder end in 20 days, as if it were of last year.
+// endSoon replaces the certificate in a folder with one that expires in 20 days, as if it were from
+// last year.
 func endSoon(t *testing.T, dir, ca string) {
 	t.Helper()
 	signer, err := tls.LoadX509KeyPair(filepath.Join(ca, "ca.pem"), filepath.Join(ca, "key.pem"))
@@ -151,7 +153,7 @@ func (r *rotation) bringAll() {
 	}
 }
 
-// restart starts a process anew, and returns when the crawl has gone on with it.
+// restart restarts a process and returns once the crawl has continued with it.
 func (r *rotation) restart(p *process) {
 	r.t.Helper()
 	p.signal(syscall.SIGTERM)
@@ -160,14 +162,14 @@ func (r *rotation) restart(p *process) {
 	r.goOn(p)
 }
 
-// goOn waits until a process is ready, and pages are fetched.
+// goOn waits until a process is ready and pages are fetched.
 func (r *rotation) goOn(p *process) {
 	r.t.Helper()
 	eventually(r.t, time.Minute, "be ready", func() (bool, string) { got := p.ready(); return strings.HasPrefix(got, "200"), got }, r.all()...)
 	r.web.more(r.t, 30, r.all()...)
 }
 
-// wantSaid waits until a process says something in its log and at /readyz.
+// wantSaid waits until a process reports a text in its log and at /readyz.
 func (r *rotation) wantSaid(p *process, text string) {
 	r.t.Helper()
 	eventually(r.t, time.Minute, "say why it waits", func() (bool, string) {
@@ -177,7 +179,7 @@ func (r *rotation) wantSaid(p *process, text string) {
 	r.t.Logf("%s says at /readyz: %s", p.name, strings.TrimSpace(p.ready()))
 }
 
-// certificate is the serial number of the server's.
+// certificate returns the serial number of the server's certificate.
 func (r *rotation) certificate() string {
 	r.t.Helper()
 	b := r.dial("viewer")
@@ -189,8 +191,8 @@ func (r *rotation) certificate() string {
 	return state.PeerCertificates[0].SerialNumber.String()
 }
 
-// certificatesEnd renews all certificates, a month before they end: natsusers, a reload, and a restart of one stage after the
-// other.
+// certificatesEnd renews all certificates a month before they expire: it runs natsusers, reloads
+// the server, and restarts one stage after the other.
 func (r *rotation) certificatesEnd() {
 	r.t.Helper()
 	before := r.certificate()
@@ -208,7 +210,8 @@ func (r *rotation) certificatesEnd() {
 	}
 }
 
-// keysOfTheFetcher gives one user new keys: its processes are shut out until they are started anew with them.
+// keysOfTheFetcher gives one user new keys: its processes are shut out until they are restarted
+// with them.
 func (r *rotation) keysOfTheFetcher() {
 	r.t.Helper()
 	if err := os.RemoveAll(filepath.Join(r.installation(), "users", "fetcher")); err != nil {
@@ -231,10 +234,10 @@ func (r *rotation) keysOfTheFetcher() {
 	}
 }
 
-// feederIsTakenBack takes a user out of the installation.
+// feederIsTakenBack removes a user from the installation.
 func (r *rotation) feederIsTakenBack() {
 	r.t.Helper()
-	feeder := r.dial("feeder") // it is connected
+	feeder := r.dial("feeder") // is connected
 	name := filepath.Join(r.installation(), "installation.yaml")
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -262,8 +265,9 @@ func (r *rotation) feederIsTakenBack() {
 	}
 }
 
-// authorityIsReplaced makes all certificates anew, of another authority, and starts the server anew: stages whose folders were
-// brought are back by themselves, the parser says what it lacks, and goes on when it has it.
+// authorityIsReplaced issues all certificates again from a new authority and restarts the server.
+// Stages with updated folders reconnect by themselves. The parser reports its problem and continues
+// once its folder is updated.
 func (r *rotation) authorityIsReplaced() {
 	r.t.Helper()
 	if err := os.RemoveAll(filepath.Join(r.installation(), "ca")); err != nil {
@@ -271,7 +275,7 @@ func (r *rotation) authorityIsReplaced() {
 	}
 	r.setUp("")
 	r.reload()
-	r.web.more(r.t, 30, r.all()...) // connections stay
+	r.web.more(r.t, 30, r.all()...) // connections stay open
 	out := r.seine("viewer", "status")
 	if out.code() != 1 || !strings.Contains(out.stderr.String(), "certificate signed by unknown authority") {
 		r.t.Errorf("a client of the old authority: %d, %s", out.code(), out.said())
@@ -294,7 +298,8 @@ func (r *rotation) authorityIsReplaced() {
 	seineUntil(r.t, append([]string{"status"}, r.as("viewer")...)...)
 }
 
-// The credentials of an S3 service are others: the writer waits and says why, and goes on when it is started with them.
+// The credentials of an S3 service change: the writer waits and reports the reason, and continues
+// after a restart with the new ones.
 func TestRotationOfS3Credentials(t *testing.T) {
 	needRotation(t)
 	s3server.SetCredentials()
@@ -337,7 +342,7 @@ func TestRotationOfS3Credentials(t *testing.T) {
 	n := c.finish(bus, "site", time.Minute)
 	eventually(t, time.Minute, "be ready", func() (bool, string) { got := w.ready(); return strings.HasPrefix(got, "200"), got }, w)
 	w.drain()
-	s3.ChangeCredentials(s3server.Key, s3server.Secret) // those of this process
+	s3.ChangeCredentials(s3server.Key, s3server.Secret) // back to the credentials of this process
 	if got := committed(); int64(got) != n.Pages || got != len(site.pages) {
 		t.Errorf("%d records of %d pages are committed, want %d", got, n.Pages, len(site.pages))
 	}
@@ -345,8 +350,8 @@ func TestRotationOfS3Credentials(t *testing.T) {
 	t.Logf("%d requests", len(web.Requests()))
 }
 
-// A writer is started anew with another recipient in mid-crawl: what was written before is read with the old key, what comes
-// after with the new, and all of it with both.
+// A writer is restarted with another recipient during a crawl. Output from before is read with the
+// old key, later output with the new one, and all of it with both.
 func TestRotationOfRecipients(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 240, Latency: 30 * time.Millisecond, PageBytes: 4 << 10})
@@ -402,7 +407,7 @@ func TestRotationOfRecipients(t *testing.T) {
 	wantOutput(t, runSeine(t, "verify", out), "all as committed")
 }
 
-// wantLeft checks that there are pages yet that nobody has asked for.
+// wantLeft checks that some pages have not been requested yet.
 func (m *manyHosts) wantLeft(t *testing.T) {
 	t.Helper()
 	if n := m.served(); n > len(m.pages)*19/20 {
@@ -410,7 +415,7 @@ func (m *manyHosts) wantLeft(t *testing.T) {
 	}
 }
 
-// wantGaps checks that no host was asked again before the delay had passed.
+// wantGaps checks that no host got a request before the delay had passed.
 func (m *manyHosts) wantGaps(t *testing.T, delay time.Duration) {
 	t.Helper()
 	for h := range m.Hosts() {
@@ -420,20 +425,20 @@ func (m *manyHosts) wantGaps(t *testing.T, delay time.Duration) {
 	}
 }
 
-// more waits until the hosts were asked for n more pages.
+// more waits until the hosts got n more requests.
 func (m *manyHosts) more(t *testing.T, n int, running ...*process) {
 	t.Helper()
 	n += m.served()
 	eventually(t, 2*time.Minute, "fetch more pages", func() (bool, string) { return m.served() >= n, fmt.Sprint(m.served(), " of ", n) }, running...)
 }
 
-// served is how many requests there were.
+// served returns the number of requests.
 func (m *manyHosts) served() (n int) {
 	m.Log().Select(func(*testweb.Request) bool { n++; return false })
 	return n
 }
 
-// wantNoDeadLetters checks that there never was one.
+// wantNoDeadLetters checks that there never was a dead letter.
 func wantNoDeadLetters(t *testing.T, bus *stages.Bus) {
 	t.Helper()
 	var s jetstream.Stream
@@ -447,7 +452,7 @@ func wantNoDeadLetters(t *testing.T, bus *stages.Bus) {
 	}
 }
 
-// wantArchivedPages waits until the archive has so many pages.
+// wantArchivedPages waits until the archive has the wanted number of pages.
 func wantArchivedPages(t *testing.T, dir string, want int64, running ...*process) {
 	t.Helper()
 	eventually(t, time.Minute, "archive every page", func() (bool, string) {
@@ -464,7 +469,7 @@ func wantArchivedPages(t *testing.T, dir string, want int64, running ...*process
 	}, running...)
 }
 
-// wantReaders waits until writers have so many consumers.
+// wantReaders waits until writers have the wanted number of consumers.
 func wantReaders(t *testing.T, bus *stages.Bus, want int, running ...*process) {
 	t.Helper()
 	eventually(t, 2*time.Minute, "have all writers read", func() (bool, string) {
@@ -484,7 +489,8 @@ func wantReaders(t *testing.T, bus *stages.Bus, want int, running ...*process) {
 	}, running...)
 }
 
-// seineUntil runs seine until it succeeds, as a person would beside a busy server, and returns what it prints.
+// seineUntil runs seine until it succeeds, as a user of a busy server would, and returns its
+// output.
 func seineUntil(t *testing.T, args ...string) (printed string) {
 	t.Helper()
 	eventually(t, time.Minute, fmt.Sprintf("%v", args), func() (bool, string) {

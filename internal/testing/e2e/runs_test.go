@@ -13,8 +13,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// shop is an index that never changes, one page behind it whose price does, and one
-// that is taken away. It answers conditional requests.
+// shop has an index that never changes, a linked page whose price changes, and one that is removed.
+// It answers conditional requests.
 type shop struct {
 	mu      sync.Mutex
 	later   bool
@@ -58,7 +58,7 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// had returns how often a path was answered with a status.
+// had returns how often a path got a status.
 func (s *shop) had(path string, status int) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,8 +70,8 @@ func (s *shop) had(path string, status int) (n int) {
 	return n
 }
 
-// A scheduled crawl notices a changed price and a page that is gone although the pages
-// that lead to them are unchanged, and fetches these once.
+// A scheduled crawl detects a changed price and a removed page although the pages that link to them
+// are unchanged, and fetches those once.
 func TestRunFindsWhatChangedBehindAnUnchangedPage(t *testing.T) {
 	t.Parallel()
 	web, seed := newShop(t)
@@ -96,7 +96,7 @@ func TestRunFindsWhatChangedBehindAnUnchangedPage(t *testing.T) {
 			t.Errorf("%s was sent %d times, want once", path, n)
 		}
 	}
-	// A crawl that is interrupted leaves what it has not written yet to the next.
+	// An interrupted crawl leaves unwritten records to the next run.
 	for tries := 0; !slices.ContainsFunc(records(t, p.out, "default"), func(r messages.Record) bool { return r.Text == "it costs 12" }); tries++ {
 		if tries == 10 {
 			t.Fatal("no record has the new price")
@@ -111,8 +111,8 @@ func TestRunFindsWhatChangedBehindAnUnchangedPage(t *testing.T) {
 	}
 }
 
-// The same command on a complete crawl fetches nothing, and says since when there is
-// nothing to do and what can be done; --again visits all pages again.
+// Repeating the command on a complete crawl fetches nothing. It says since when the crawl is
+// complete and how to continue; --again visits all pages again.
 func TestCompleteCrawlIsVisitedAgainWhenAsked(t *testing.T) {
 	t.Parallel()
 	web, seed := newShop(t)

@@ -13,7 +13,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// figure reads a metric of a process, the sum over its labels.
+// figure returns a metric of a process, summed over its labels.
 func (p *process) figure(name string) (sum float64) {
 	for _, m := range regexp.MustCompile(`(?m)^`+name+`(?:\{[^}]*\})? (\S+)$`).FindAllStringSubmatch(p.metrics(), -1) {
 		n, _ := strconv.ParseFloat(m[1], 64)
@@ -22,7 +22,7 @@ func (p *process) figure(name string) (sum float64) {
 	return sum
 }
 
-// work is the metric that tells what a process of a stage has done.
+// work has the metric that measures the work of each stage.
 var work = map[string]string{
 	messages.StageFrontier: "seine_frontier_requests_total",
 	messages.StageFetcher:  "seine_messages_handled_total",
@@ -30,12 +30,11 @@ var work = map[string]string{
 	messages.StageWriter:   "seine_writer_records_total",
 }
 
-// Each stage is scaled from one process to three and back in mid-crawl. With three,
-// every one of them gets work, and the web sees three times as many requests at a
-// time; of those that go, some are drained and some are killed. No page is lost or
-// comes twice.
+// Each stage is scaled from one process to three and back during the crawl. With three, each
+// process gets work, and the web sees three times as many concurrent requests. Of the processes
+// that leave, some are drained and some killed. No page is lost or repeated.
 func TestStagesScaleUpAndDownInMidCrawl(t *testing.T) {
-	t.Parallel() // the web's latency is most of it
+	t.Parallel() // mostly waits for the web's latency
 	const hosts, workers = 24, 4
 	web := serveHosts(t, testweb.Config{Hosts: hosts, PagesPerHost: 70, LinksPerPage: 8, CrossHostLinks: 0.2, PageBytes: 4 << 10, Latency: 40 * time.Millisecond})
 	fetcherArgs := []string{"--workers", fmt.Sprint(workers)}
@@ -44,7 +43,7 @@ func TestStagesScaleUpAndDownInMidCrawl(t *testing.T) {
 	spec.Delay, spec.PerHost, spec.AllowPrivate = 0, 4, true
 	f.cluster.begin(f.bus, "many", &spec, seedsOf(web.server, hosts)...)
 
-	// during is what the web sees while n more requests come.
+	// during returns the concurrency that the web sees during n more requests.
 	during := func(what string, n int) (atOnce int) {
 		t.Helper()
 		began, before := time.Now(), len(web.Requests())
@@ -76,7 +75,8 @@ func TestStagesScaleUpAndDownInMidCrawl(t *testing.T) {
 		t.Errorf("three fetchers of %d workers had %d requests at a time, want more than two could have", workers, n)
 	}
 
-	// The first of each goes too, so that those that stay have come in mid-crawl.
+	// The first process of each stage leaves too, so the remaining ones have joined during the
+	// crawl.
 	f.fronts[0].drain()
 	f.fetch[0].kill()
 	f.parse[0].drain()
@@ -88,7 +88,7 @@ func TestStagesScaleUpAndDownInMidCrawl(t *testing.T) {
 	if left := len(web.pages) - len(web.Requests()); left < 200 {
 		t.Errorf("%d pages are left: the web is too small for this test", left)
 	}
-	during("one of each again", 30) // while what was killed has not ended for the others
+	during("one of each again", 30) // while the others still wait for the killed processes
 	if n := during("one of each again", 100); n > workers {
 		t.Errorf("one fetcher of %d workers had %d requests at a time", workers, n)
 	}

@@ -20,14 +20,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// served starts `seine serve` and returns where it answers.
+// served starts `seine serve` and returns its URL.
 func served(t *testing.T, args ...string) (c *command, url string) {
 	t.Helper()
 	c = seine(t, "", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
 	return c, addressOf(t, c.stdout)
 }
 
-// addressOf is where a command says that it serves.
+// addressOf returns the URL where a command says that it serves.
 func addressOf(t *testing.T, out *logBuffer) (url string) {
 	t.Helper()
 	at := regexp.MustCompile(`serving at (http://\S+)/`)
@@ -40,7 +40,7 @@ func addressOf(t *testing.T, out *logBuffer) (url string) {
 	return url
 }
 
-// ask sends a request to the API, and returns the answer with its status.
+// ask sends a request to the API and returns the status and the answer.
 func ask(t *testing.T, method, url, body string) (status int, answer map[string]any) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -66,7 +66,7 @@ func ask(t *testing.T, method, url, body string) (status int, answer map[string]
 	return resp.StatusCode, answer
 }
 
-// awaitDone waits until a crawl has done so many URLs and has come to its end.
+// awaitDone waits until a crawl is complete with a number of done URLs.
 func awaitDone(t *testing.T, url, crawl string, done int) {
 	t.Helper()
 	eventually(t, patience, fmt.Sprintf("have done %d URLs", done), func() (bool, string) {
@@ -75,7 +75,8 @@ func awaitDone(t *testing.T, url, crawl string, done int) {
 	})
 }
 
-// A program begins a crawl where there is none, feeds it when it has ended, and stops and starts the server.
+// A program creates a crawl on an empty server, adds URLs after its end, and stops and starts the
+// server.
 func TestServeRunsCrawlsThatTheAPIBegins(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})
@@ -116,8 +117,8 @@ func TestServeRunsCrawlsThatTheAPIBegins(t *testing.T) {
 	}
 }
 
-// Records of a crawl can be read while it runs. One that ends leaves the server running for the others, with its own
-// records committed.
+// Records of a crawl can be read while it runs. After a crawl ends, its records are committed and
+// the server continues to run for the others.
 func TestServedCrawlsRunBesideEachOther(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 20})
@@ -159,7 +160,8 @@ func TestServedCrawlsRunBesideEachOther(t *testing.T) {
 	})
 }
 
-// Of a crawl whose server was killed, the next server says that nobody works on it, and its page has what makes it go on.
+// After its server was killed, a crawl is shown as stopped by the next server, and its page has the
+// button that resumes it.
 func TestKilledServerGoesOnByAPage(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 40})
@@ -199,8 +201,8 @@ func TestKilledServerGoesOnByAPage(t *testing.T) {
 	awaitDone(t, url, "news", len(site.pages))
 }
 
-// A client made from the OpenAPI document does a whole crawl: it begins it, waits for its end, reads its records and
-// deletes it. What is wrong with the document, the compiler of the client finds.
+// A client generated from the OpenAPI document runs a complete crawl: it starts it, waits for its
+// end, reads its records and deletes it. The client's compiler finds errors in the document.
 func TestGeneratedClientCrawls(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 10})
@@ -213,7 +215,7 @@ func TestGeneratedClientCrawls(t *testing.T) {
 	wantPages(t, got, site.pages)
 }
 
-// `seine crawl --serve` prints where it serves, and serves until the crawl has ended.
+// `seine crawl --serve` prints its URL and serves until the crawl has ended.
 func TestCrawlServes(t *testing.T) {
 	t.Parallel()
 	_, web := testSite(t, testweb.Config{PagesPerHost: 2})
@@ -235,7 +237,8 @@ func TestCrawlServes(t *testing.T) {
 	}
 }
 
-// Whoever could reach an open server could do everything: it does not start.
+// A server that anyone could reach without a token does not start, because it would give everyone
+// full access.
 func TestServeRefusesToBeOpen(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--listen", ":0"}, {"--listen", "0.0.0.0:0"}, {"--tokens", filepath.Join(t.TempDir(), "none")}} {
@@ -271,7 +274,7 @@ func TestServeRefusesToBeOpen(t *testing.T) {
 	}
 }
 
-// A server is not reported as ready before it listens: it does not begin to report if it cannot listen.
+// A server does not report readiness before it listens. It never does if it cannot listen.
 func TestServeListensBeforeItIsReady(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -287,7 +290,7 @@ func TestServeListensBeforeItIsReady(t *testing.T) {
 	}
 }
 
-// Every example of docs/reference/api.md that is for a server of this machine does what it says.
+// Every example of docs/reference/api.md for a server on this machine works as described.
 func TestExamplesOfTheAPI(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "reference", "api.md"))
@@ -314,11 +317,11 @@ func TestExamplesOfTheAPI(t *testing.T) {
 			return !bytes.Contains(out, []byte("try again in a moment")), string(out)
 		})
 		refused := strings.Contains(line, "nwes") || strings.Contains(line, "/drain") // no such crawl, and no such process
-		either := strings.Contains(line, "/tail")                                     // records may come until the last crawl has ended
+		either := strings.Contains(line, "/tail")                                     // records may arrive until the last crawl has ended
 		if n++; err != nil || !either && isProblem.Match(out) != refused {
 			t.Errorf("%s: %v\n%.2000s", line, err, out)
 		}
-		if strings.Contains(line, "/crawls -H") { // the examples that follow are of that crawl
+		if strings.Contains(line, "/crawls -H") { // the examples that follow are about that crawl
 			eventually(t, patience, "have pages of the crawl", func() (bool, string) {
 				_, c := ask(t, "GET", url+"/api/v1/crawls/news", "")
 				return c["end"] == "complete", fmt.Sprint(c)
@@ -330,8 +333,8 @@ func TestExamplesOfTheAPI(t *testing.T) {
 	}
 }
 
-// wantServed checks that the server can do with the rights of an operator what it is for, and with those of a viewer what
-// changes nothing: NATS itself refuses the rest.
+// wantServed checks that the server works with the permissions of an operator, and that with those
+// of a viewer only read operations work: NATS itself refuses the rest.
 func (l *locked) wantServed(seed string) {
 	l.t.Helper()
 	looks := []string{"/crawls", "/crawls/site", "/crawls/site/spec", "/crawls/site/spec/revisions", "/crawls/site/runs", "/crawls/site/failures",

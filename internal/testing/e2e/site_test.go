@@ -18,7 +18,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// site is something to crawl, and what a correct crawl of it yields.
+// site is a site to crawl, with the expected output.
 type site struct {
 	seed  string
 	pages []string // URLs that must be in the output, each once
@@ -36,8 +36,8 @@ func testSite(t *testing.T, cfg testweb.Config) (site, *testweb.Web) {
 	return out, w
 }
 
-// docs serves a folder of real documentation. `make sites` brings them; a test
-// that finds none fails in CI and is skipped elsewhere.
+// docs serves a folder of real documentation, which `make sites` installs. Without it the test
+// fails in CI and is skipped elsewhere.
 func docs(t *testing.T, pkg, path string) site {
 	t.Helper()
 	root := ""
@@ -69,14 +69,13 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// records reads the committed output of a crawl, after checking its files
-// against the commit log.
+// records reads the committed output of a crawl after checking its files against the commit log.
 func records(t *testing.T, out, crawl string) []messages.Record {
 	t.Helper()
 	return recordsBy(t, "default", out, crawl)
 }
 
-// recordsBy is records of the writer of a name.
+// recordsBy is records for a named writer.
 func recordsBy(t *testing.T, name, out, crawl string) []messages.Record {
 	t.Helper()
 	if err := verifyOutput(out, name); err != nil {
@@ -125,7 +124,7 @@ func readChunk(t *testing.T, path string) []messages.Record {
 	return rs
 }
 
-// wantPages checks that the records are of these URLs, each once.
+// wantPages checks that the records have these URLs, each once.
 func wantPages(t *testing.T, got []messages.Record, want []string) {
 	t.Helper()
 	seen := make(map[string]int)

@@ -11,7 +11,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// quick is a spec for loopback: no delay, many at a time.
+// quick is a spec for loopback: no delay, high concurrency.
 func quick() *crawlspec.Spec {
 	s := crawlspec.Default()
 	s.Delay, s.PerHost, s.AllowPrivate = 0, 16, true
@@ -45,8 +45,8 @@ func TestStagesCrawlRealDocumentation(t *testing.T) {
 	wantDocs(t, site, rs)
 }
 
-// Every process is killed in turn, and the broker, at random moments of the
-// crawl. The output must not show it.
+// Every process and the broker are killed in turn, at random moments of the crawl. The output does
+// not show it.
 func TestKillingAnyProcessLosesAndRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	t.Run("each stage in its processes", func(t *testing.T) { testKillingAnyProcess(t, nil) })
@@ -65,7 +65,7 @@ func testKillingAnyProcess(t *testing.T, fetcherArgs []string) {
 	victims := append(c.all(), c.nats)
 	rng.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
 	for i, p := range victims {
-		// A moment of the crawl, told by its progress: a share of the pages served.
+		// The moment is defined by the progress of the crawl: a share of the pages served.
 		target := (i + 1) * len(site.pages) / (len(victims) + 2)
 		jitter := time.Duration(rng.IntN(100)) * time.Millisecond
 		eventually(t, time.Minute, "serve more pages", func() (bool, string) {
@@ -98,9 +98,8 @@ func TestDelayHoldsOverFetchersAndARestartOfTheFrontier(t *testing.T) {
 	}
 }
 
-// A fetcher that is killed may have asked the host a moment ago, and a broker
-// that is killed forgets its last acknowledgements: neither may show in the gaps
-// that the host sees.
+// A killed fetcher may have just sent a request to the host, and a killed broker forgets its last
+// acknowledgements. Neither shows in the gaps that the host sees.
 func TestDelayHoldsWhateverIsKilled(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 80, LinksPerPage: 8})
@@ -121,8 +120,7 @@ func TestDelayHoldsWhateverIsKilled(t *testing.T) {
 	}
 }
 
-// While the parser stands still, small streams must fill up, hold the fetcher
-// back, and lose nothing.
+// While the parser is stopped, small streams fill up, block the fetcher, and lose nothing.
 func TestFullStreamsHoldTheFetcherBack(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 600, LinksPerPage: 40, PageBytes: 64 << 10})
@@ -138,7 +136,7 @@ func TestFullStreamsHoldTheFetcherBack(t *testing.T) {
 		return strings.Contains(m, `seine_publish_refused_total{reason="full",stage="fetcher",stream="pages"}`), ""
 	})
 	before := c.fetch[0].rss()
-	time.Sleep(2 * time.Second) // memory must not grow while it is held back
+	time.Sleep(2 * time.Second) // memory must not grow while the fetcher is blocked
 	if after := c.fetch[0].rss(); after > before+32<<20 {
 		t.Errorf("the fetcher grew from %d to %d MiB while it was held back", before>>20, after>>20)
 	}

@@ -10,8 +10,8 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// A crawl that runs ends by its spec as it is then: at a lower limit at once, at a raised
-// one later, and, though it has a schedule, when it is cancelled.
+// A running crawl ends by its current spec: at a lowered limit at once, at a raised one later, and
+// when it is cancelled, even with a schedule.
 func TestRunningCrawlEndsByItsSpecOfNow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

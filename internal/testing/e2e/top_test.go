@@ -21,7 +21,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// terminal is a pseudo-terminal with a command on it.
+// terminal is a pseudo-terminal that runs a command.
 type terminal struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -54,7 +54,7 @@ func onTerminal(t *testing.T, args ...string) *terminal {
 		}
 	}()
 	go func() {
-		_ = x.cmd.Wait() // the exit code tells
+		_ = x.cmd.Wait() // the exit code has the result
 		close(x.gone)
 	}()
 	t.Cleanup(func() {
@@ -71,8 +71,8 @@ func (t *terminal) text() string {
 	return ansi.Strip(t.out.String())
 }
 
-// redrawn returns the screen. Of a screen only what has changed is drawn, so its
-// size is changed, and all is drawn anew.
+// redrawn returns the screen. Normally only changes are drawn, so it changes the size, which
+// redraws everything.
 func (t *terminal) redrawn() string {
 	t.t.Helper()
 	t.mu.Lock()
@@ -85,7 +85,7 @@ func (t *terminal) redrawn() string {
 	if err := pty.Setsize(t.file, &size); err != nil {
 		t.t.Fatal(err)
 	}
-	time.Sleep(200 * time.Millisecond) // for it to be drawn
+	time.Sleep(200 * time.Millisecond) // waits for the redraw
 	return t.text()
 }
 
@@ -110,8 +110,7 @@ func (t *terminal) press(keys string) {
 	}
 }
 
-// A person watches and steers a crawl on a terminal, over a broker that goes
-// away and comes back.
+// A user watches and controls a crawl in a terminal while the broker goes down and comes back.
 func TestTopInATerminal(t *testing.T) {
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 5})
 	c := newCluster(t, shape{})
@@ -138,7 +137,7 @@ func TestTopInATerminal(t *testing.T) {
 	before := looks()
 	c.nats.start()
 	eventually(t, patience, "see it again in words", func() (bool, string) { return looks() > before+1, watch.said() })
-	if n := strings.Count(watch.stderr.String(), "\n"); n > 2 { // and, perhaps, that there is no leader yet
+	if n := strings.Count(watch.stderr.String(), "\n"); n > 2 { // and perhaps a line about the missing leader
 		t.Errorf("of one loss it tells %d times:\n%s", n, watch.stderr)
 	}
 	eventually(t, patience, "forget the lost connection", func() (bool, string) {
@@ -162,7 +161,7 @@ func TestTopInATerminal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = dumb.Wait() // the exit code tells
+		_ = dumb.Wait() // the exit code has the result
 		said := make([]byte, 1024)
 		n, _ := f.Read(said)
 		_ = f.Close()
@@ -175,7 +174,7 @@ func TestTopInATerminal(t *testing.T) {
 	}
 }
 
-// Seeds from a sitemap, and from the failures of another crawl.
+// Seeds are read from a sitemap and from the failures of another crawl.
 func TestSeedFromSitemapAndFailures(t *testing.T) {
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 8, Sitemap: true, MissingRate: 1})
 	c := newCluster(t, shape{})
@@ -214,7 +213,7 @@ func TestSeedFromSitemapAndFailures(t *testing.T) {
 	}
 }
 
-// crawlOf is how one crawl stands.
+// crawlOf returns the status of one crawl.
 func crawlOf(t *testing.T, url, name string) overview.Crawl {
 	t.Helper()
 	var o overview.Overview
@@ -225,7 +224,7 @@ func crawlOf(t *testing.T, url, name string) overview.Crawl {
 	return o.Crawls[0]
 }
 
-// The stages of seine crawl are seen like those that run as processes, and have metrics like them.
+// The stages of seine crawl are listed like those in separate processes, and have the same metrics.
 func TestStatusOfOneCommand(t *testing.T) {
 	site, web := testSite(t, testweb.Config{PagesPerHost: 1})
 	g := newGate(t, web, "/gate")

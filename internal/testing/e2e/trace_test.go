@@ -21,14 +21,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// traceReceiver takes traces as a collector does.
+// traceReceiver receives traces like a collector.
 type traceReceiver struct {
 	*httptest.Server
 	mu    sync.Mutex
 	spans []span
 }
 
-// span is one as it was received, with its attributes as text.
+// span is a received span with its attributes as text.
 type span struct {
 	*otlp.Span
 	service string
@@ -111,8 +111,7 @@ func (r *traceReceiver) of(t *testing.T, url string) trace {
 	return tr
 }
 
-// below returns the span of a name under another, which must be one alone with
-// these attributes.
+// below returns the span with a name and attributes below another span. There must be exactly one.
 func (tr trace) below(parent span, name string, attrs map[string]string) span {
 	tr.t.Helper()
 	var found []span
@@ -139,7 +138,7 @@ func (tr trace) String() string {
 	return b.String()
 }
 
-// One visit is one trace through four processes, each span below what caused it.
+// One visit is one trace across four processes, with each span below its cause.
 func TestAVisitIsOneTraceAcrossTheStages(t *testing.T) {
 	collector := newTraceReceiver(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
@@ -202,8 +201,7 @@ func checkTrace(t *testing.T, collector *traceReceiver, site site) {
 	}
 }
 
-// checkLogs reads what the stages have logged about a crawl with faults of the site,
-// and one of the person who fed it.
+// checkLogs checks the stages' logs of a crawl with faults of the site and an invalid seed.
 func checkLogs(t *testing.T, c *cluster) {
 	t.Helper()
 	visits := make(map[string]int) // lines with all keys of a visit, by message
@@ -219,7 +217,7 @@ func checkLogs(t *testing.T, c *cluster) {
 			if strings.Count(text, `"stage":`) > 1 {
 				t.Errorf("%s says a key twice: %s", p.name, text)
 			}
-			told := line["msg"] == "not a seed" || line["alert"] == "dead_letters" // of that seed
+			told := line["msg"] == "not a seed" || line["alert"] == "dead_letters" // about that seed
 			if line["level"] == "WARN" && !told || line["level"] == "ERROR" {
 				t.Errorf("%s complains of what needs nobody: %s", p.name, text)
 			}
@@ -238,8 +236,7 @@ func checkLogs(t *testing.T, c *cluster) {
 	}
 }
 
-// Traces cost the crawl nothing that is seen: not when none is sampled, and not
-// when nobody takes them.
+// A crawl works as usual if no traces are sampled or no collector receives them.
 func TestCrawlWithoutTraces(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 20})

@@ -9,9 +9,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// Sites without an end: some pages of text and, beside them, a trap. A crawl
-// with the default guards gets all of the pages, ends by itself, and says what
-// was cut and why.
+// A crawl of an endless site, with some pages of text and a trap, gets all of the pages with the
+// default guards, ends by itself, and reports which traps were cut and why.
 func TestEndlessSitesAreLeftByThemselves(t *testing.T) {
 	t.Parallel()
 	for site, reasons := range map[testweb.SiteKind][]traps.Reason{
@@ -43,11 +42,11 @@ func TestEndlessSitesAreLeftByThemselves(t *testing.T) {
 	}
 }
 
-// maxWasted bounds what a trap may cost: a few times the pages after which the
-// guards look at what they have seen (crawlspec.DefaultTraps).
+// maxWasted limits the cost of a trap: a few times the number of pages after which the guards
+// evaluate a site (crawlspec.DefaultTraps).
 const maxWasted = 1500
 
-// The same trap without its guard goes on for ever; a limit ends it.
+// Without its guard, a crawl of the same trap ends only at a limit.
 func TestGuardsCanBeTurnedOff(t *testing.T) {
 	t.Parallel()
 	seed, web := testSite(t, testweb.Config{Site: testweb.SiteSoft404})

@@ -12,13 +12,13 @@ import (
 	"github.com/creack/pty"
 )
 
-// block is a part of a page between fences.
+// block is a fenced block of a page.
 type block struct {
 	language string
 	lines    []string
 }
 
-// blocksOf returns the parts of a page that are between fences.
+// blocksOf returns the fenced blocks of a page.
 func blocksOf(page string) (blocks []block) {
 	var in *block
 	for line := range strings.Lines(page) {
@@ -38,7 +38,7 @@ func blocksOf(page string) (blocks []block) {
 
 var escapes = regexp.MustCompile(`\x1b\[[0-9;?]*[a-zA-Z]`)
 
-// typed runs a line in a folder, as one types it at a terminal, and returns what it says.
+// typed runs a command line in a folder, as typed in a terminal, and returns its output.
 func typed(t *testing.T, dir, line string) string {
 	t.Helper()
 	words := strings.Fields(line)
@@ -53,7 +53,7 @@ func typed(t *testing.T, dir, line string) string {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	text, _ := io.ReadAll(file) // ends with an error when the command has ended
+	text, _ := io.ReadAll(file) // returns an error when the command has ended
 	said := escapes.ReplaceAllString(string(text), "")
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%s: %v\n%s", line, err, said)
@@ -61,8 +61,8 @@ func typed(t *testing.T, dir, line string) string {
 	return said
 }
 
-// wantLines checks that a text has lines in an order. What stands for spaces and for … in
-// them may be anything of that kind.
+// wantLines checks that a text has lines in a given order. Runs of spaces, and … in the lines,
+// match anything similar.
 func wantLines(t *testing.T, said string, want []string) {
 	t.Helper()
 	rest := said
@@ -78,8 +78,8 @@ func wantLines(t *testing.T, said string, want []string) {
 	}
 }
 
-// The tutorial is typed: its files are written, its commands run, and what it says that
-// they print is what they print.
+// The tutorial works as written: its files are written, its commands run, and their output is the
+// documented one.
 func TestTutorial(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/tutorial.md")

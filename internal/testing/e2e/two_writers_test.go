@@ -15,9 +15,8 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// Two writers are behind one crawl, each at its own speed: one makes files in S3,
-// the other rows in PostgreSQL, and is killed for most of the crawl. Both end with
-// every page.
+// Two writers of one crawl run at their own speeds: one writes files to S3, the other rows to
+// PostgreSQL, and is down for most of the crawl. Both end with every page.
 func TestTwoWritersOfOneCrawlBothEndComplete(t *testing.T) {
 	s3server.SetCredentials()
 	pgserver.SetEnvironment()

@@ -12,10 +12,10 @@ import (
 	"seine/pkg/stages"
 )
 
-// galaxy is a spec that no build can use, as a person writes it past the commands.
+// galaxy is a spec that no build can use, as written around the commands.
 const galaxy = `{"v":1,"scope":"galaxy"}`
 
-// storeText stores a text as the spec of a crawl, whatever it is, as `nats kv put` does.
+// storeText stores any text as the spec of a crawl, as `nats kv put` does.
 func storeText(t *testing.T, bus *stages.Bus, crawl, text string) {
 	t.Helper()
 	kv, err := bus.Bucket(t.Context(), messages.BucketCrawls)
@@ -27,8 +27,8 @@ func storeText(t *testing.T, bus *stages.Bus, crawl, text string) {
 	}
 }
 
-// A crawl whose only spec cannot be used stands still and says why, another crawl
-// completes beside it, and with a spec that can be used it goes on to its end.
+// A crawl whose only spec is unusable does nothing and reports why, while another crawl completes.
+// With a usable spec it completes.
 func TestCrawlWithoutAUsableSpecStandsStillUntilItHasOne(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 30})
@@ -72,8 +72,8 @@ func TestCrawlWithoutAUsableSpecStandsStillUntilItHasOne(t *testing.T) {
 	wantPages(t, records(t, c.out(), "other"), other.pages)
 }
 
-// A spec that cannot be used is not replaced by what `seine crawl` would make of the
-// defaults: it says so and ends. With a spec of its own it crawls.
+// `seine crawl` does not replace an unusable spec with its defaults: it reports the problem and
+// exits. With --spec it crawls.
 func TestCrawlCommandReplacesNoSpecThatItCannotUse(t *testing.T) {
 	t.Parallel()
 	site, web := testSite(t, testweb.Config{PagesPerHost: 10})

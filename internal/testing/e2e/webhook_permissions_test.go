@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// heard are the posts of a receiver.
+// heard records the posts that a receiver got.
 type heard struct {
 	*httptest.Server
 	mu    sync.Mutex
-	types map[string]int // of posts, by webhook and type
+	types map[string]int // number of posts, by webhook and type
 }
 
 func (l *locked) receiver() *heard {
@@ -38,15 +38,17 @@ func (h *heard) has(what string) (bool, string) {
 	return h.types[what] > 0, fmt.Sprint(h.types)
 }
 
-// serveHooksAs starts a server as a user of NATS, whose webhooks are in a folder.
+// serveHooksAs starts a server as a NATS user with webhooks in its state folder, and returns the
+// webhooks' URL.
 func (l *locked) serveHooksAs(user, state string) (server *command, webhooks string) {
 	l.t.Helper()
 	server, url := served(l.t, append(l.as(user), "--state", state, "--allow-private")...)
 	return server, url + "/api/v1/webhooks"
 }
 
-// wantWebhooksWithoutRecords checks that a server whose user may read no records refuses to tell of them, says so of a
-// webhook that was created before, and tells of ends all the same: here of a crawl that may not ask its host.
+// wantWebhooksWithoutRecords checks a server whose user may not read records: it refuses webhooks
+// for records, reports existing ones as failing, and still sends the ends of crawls, here of one
+// that may not send requests to its host.
 func (l *locked) wantWebhooksWithoutRecords(private string) {
 	l.t.Helper()
 	to, state := l.receiver(), l.t.TempDir()
@@ -64,7 +66,7 @@ func (l *locked) wantWebhooksWithoutRecords(private string) {
 	if detail := fmt.Sprint(a["detail"]); status != http.StatusForbidden || !strings.Contains(detail, "lacks the permission to read them") || !strings.Contains(detail, "user viewer") {
 		l.t.Errorf("as viewer: %d %v", status, a)
 	}
-	eventually(l.t, patience, "create a webhook of ends", func() (bool, string) { // what another was refused may have ended the question
+	eventually(l.t, patience, "create a webhook of ends", func() (bool, string) { // another refusal may have ended the request
 		status, a := ask(l.t, "POST", webhooks, hook("ends", "crawl.ended"))
 		return status == http.StatusCreated, fmt.Sprint(a)
 	})

@@ -13,11 +13,11 @@ import (
 	"seine/internal/testing/testweb"
 )
 
-// hookReceiver remembers posts, and answers none until it is open.
+// hookReceiver records posts and does not answer until it is opened.
 type hookReceiver struct {
 	*httptest.Server
 	open    chan struct{}
-	reached chan struct{} // has a value once a post has come
+	reached chan struct{} // gets a value with each post
 
 	mu    sync.Mutex
 	posts []hookPost
@@ -53,8 +53,8 @@ func newHookReceiver(t *testing.T) *hookReceiver {
 	return r
 }
 
-// What a crawl does while the server is away is told when it starts; a server that is killed in the middle of a post
-// sends that again with the same id and text, and nothing is lost.
+// Events that happen while the server is down are sent when it starts. A server that is killed in
+// the middle of a post sends it again with the same id and text. Nothing is lost.
 func TestWebhooksOutliveTheServer(t *testing.T) {
 	t.Parallel()
 	site, _ := testSite(t, testweb.Config{PagesPerHost: 8})
