@@ -22,7 +22,7 @@ func (c *addressed) Close() error {
 	return nil
 }
 
-// listed is a listener to which connections come.
+// listed is a listener that accepts the listed connections.
 type listed struct {
 	net.Listener
 	conns []*addressed
@@ -44,8 +44,8 @@ func connections(n int, address string) (all []*addressed) {
 	return all
 }
 
-// No client without a token holds more connections than its part, from whichever addresses of its network; those of others are
-// taken, and so are connections that have authenticated.
+// No client without a token holds more connections than its share, from whichever addresses of its
+// network. Connections of others, and authenticated ones, are accepted.
 func TestConnectionsOfAnAddressAreBounded(t *testing.T) {
 	t.Parallel()
 	const more = 20
@@ -97,7 +97,8 @@ func TestConnectionsOfAnAddressAreBounded(t *testing.T) {
 	}
 }
 
-// A request with a token makes room for another connection of its address; one without does not.
+// An authenticated request makes room for another connection from its address; a request without a
+// token does not.
 func TestAuthenticatedConnectionsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	o := options(t)

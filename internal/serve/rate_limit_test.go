@@ -9,7 +9,7 @@ import (
 	"seine/internal/serve/caller"
 )
 
-// Many addresses without a token leave the limit of a caller as it is.
+// Many addresses without a token do not evict the rate limit of a caller.
 func TestAddressesDoNotEvictTheLimitOfACaller(t *testing.T) {
 	t.Parallel()
 	h := (&Options{Rate: 0.001}).limitCallers(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))

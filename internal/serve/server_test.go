@@ -23,7 +23,8 @@ import (
 	"seine/internal/testing/await"
 )
 
-// options of a server whose operations return their caller, and how much was sent.
+// options returns the options of a server whose operations return their caller and the size of the
+// body.
 func options(t *testing.T) *Options {
 	t.Helper()
 	log, err := audit.Open(t.TempDir())
@@ -63,7 +64,7 @@ func callFrom(from string, h http.Handler, method, target, body string, header .
 	return w
 }
 
-// wantProblem checks that a request was refused with a problem that says what to do.
+// wantProblem checks that a request was refused with a problem that has advice.
 func wantProblem(t *testing.T, w *httptest.ResponseRecorder, status int, advice string) {
 	t.Helper()
 	var p struct {
@@ -76,7 +77,8 @@ func wantProblem(t *testing.T, w *httptest.ResponseRecorder, status int, advice 
 	}
 }
 
-// Whoever can reach an address that is not this machine's alone could do everything.
+// A server on an address beyond this machine needs authentication, because otherwise everyone would
+// have full access.
 func TestAddressesThatOthersReachNeedCallersToBeKnown(t *testing.T) {
 	for listen, ok := range map[string]bool{
 		"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, "127.8.8.8:1": true,
@@ -113,7 +115,7 @@ func TestAddressesThatOthersReachNeedCallersToBeKnown(t *testing.T) {
 	}
 }
 
-// someTokens makes a token and stores its secret.
+// someTokens creates a token and stores its secret.
 func someTokens(t *testing.T, secret *string) *tokens.Store {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tokens.json")
@@ -131,7 +133,7 @@ func someTokens(t *testing.T, secret *string) *tokens.Store {
 	return s
 }
 
-// A name that somebody else has led to this machine is not taken for the server's.
+// Requests with an unknown host name, which somebody may have pointed at this machine, are refused.
 func TestHostOfAnotherNameIsRefused(t *testing.T) {
 	o := options(t)
 	o.Hosts = []string{"crawls.example.org"}
@@ -150,7 +152,7 @@ func TestHostOfAnotherNameIsRefused(t *testing.T) {
 	}
 }
 
-// Another site cannot make a browser write; programs send no such headers.
+// Another site cannot make a browser write; programs do not send the headers of browsers.
 func TestWritesOfOtherSitesAreRefused(t *testing.T) {
 	h := Handler(options(t))
 	for _, foreign := range [][]string{
@@ -168,7 +170,7 @@ func TestWritesOfOtherSitesAreRefused(t *testing.T) {
 	}
 }
 
-// With tokens everybody shows one, also on this machine; a page asks for it.
+// If tokens exist, all requests need one, also from this machine. Pages redirect to the login.
 func TestRequestsNeedATokenWhereThereAreSome(t *testing.T) {
 	o := options(t)
 	var secret string
@@ -192,7 +194,8 @@ func TestRequestsNeedATokenWhereThereAreSome(t *testing.T) {
 	}
 }
 
-// A browser shows its token by a cookie that no script can read, and is led nowhere else.
+// A browser keeps its token in a cookie that scripts cannot read. The login does not redirect to
+// other sites.
 func TestLoginKeepsTheToken(t *testing.T) {
 	o := options(t)
 	var secret string
@@ -216,7 +219,7 @@ func TestLoginKeepsTheToken(t *testing.T) {
 	if w := call(h, "GET", "/login?to="+url.QueryEscape(`"><script>alert(1)</script>`), ""); strings.Contains(w.Body.String(), "<script>") {
 		t.Errorf("the page has a script: %s", w.Body)
 	}
-	for _, target := range []string{"/static/../api/x", "/static/%2e%2e/api/x"} { // what its style needs opens nothing else
+	for _, target := range []string{"/static/../api/x", "/static/%2e%2e/api/x"} { // the exception for the stylesheet opens nothing else
 		if w := call(h, "GET", target, ""); w.Code == http.StatusOK {
 			t.Errorf("%s without a token: %d", target, w.Code)
 		}
@@ -226,7 +229,7 @@ func TestLoginKeepsTheToken(t *testing.T) {
 	}
 }
 
-// What is no GET is refused by a server that only shows, whatever it is, but for what is known to change nothing.
+// A read-only server refuses everything but GET and requests known to change nothing.
 func TestReadOnlyRefusesWrites(t *testing.T) {
 	o := options(t)
 	o.ReadOnly = true
@@ -239,7 +242,7 @@ func TestReadOnlyRefusesWrites(t *testing.T) {
 			t.Errorf("%s: %d %s", look, w.Code, w.Body)
 		}
 	}
-	// A method that a header asks for is not the method.
+	// A method override header has no effect.
 	if w := call(h, "GET", "/api/x", "", "X-HTTP-Method-Override", "DELETE"); w.Code != http.StatusOK {
 		t.Errorf("%d", w.Code)
 	}
@@ -273,7 +276,7 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// A client without a token has little of the server's memory, whatever it sends and wherever.
+// A client without a token can use little memory of the server, whatever it sends and wherever.
 func TestClientWithoutATokenIsHeldToLittle(t *testing.T) {
 	o := options(t)
 	var secret string
@@ -309,7 +312,8 @@ func TestClientWithoutATokenIsHeldToLittle(t *testing.T) {
 	}
 }
 
-// What one caller has in flight is bounded, and so is what all have who show no token: others are answered meanwhile.
+// The in-flight requests of one caller are limited, and so are those of all callers without a
+// token; others are answered meanwhile.
 func TestRequestsInFlightAreBounded(t *testing.T) {
 	o := options(t)
 	var secret string
@@ -346,7 +350,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	}
 }
 
-// Every write is written down with who and what, also when it was refused; reads are not.
+// Every write is logged with its caller and operation, even if it was refused; reads are not.
 func TestWritesAreAudited(t *testing.T) {
 	o := options(t)
 	o.ReadOnly = true
@@ -367,7 +371,7 @@ func TestWritesAreAudited(t *testing.T) {
 	}
 }
 
-// No answer lets a browser run a script that is written into a page, or be framed.
+// All responses keep browsers from running injected scripts and from framing the page.
 func TestAnswersHoldBrowsersBack(t *testing.T) {
 	h := Handler(options(t))
 	for _, target := range []string{"/", "/api/x", "/login", "/nothing"} {
@@ -398,7 +402,7 @@ func TestPathsHaveThePrefix(t *testing.T) {
 	}
 }
 
-// A server ends with its context, also while a client holds a connection open.
+// A server ends with its context, even while a client holds a connection open.
 func TestServeEnds(t *testing.T) {
 	o := options(t)
 	o.Listen = "127.0.0.1:0"

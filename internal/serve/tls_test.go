@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// authority signs certificates of a test.
+// authority signs test certificates.
 type authority struct {
 	t    *testing.T
 	dir  string
@@ -62,7 +62,8 @@ func (a *authority) sign(name string, template *x509.Certificate) (certFile, key
 	return write("cert", der), write("key", keyDER)
 }
 
-// A client with a certificate of the authority is known by its name; one without gets an error that says so.
+// A client with a certificate of the authority is identified by its name; a client without one gets
+// an explanatory error.
 func TestClientCertificateLetsIn(t *testing.T) {
 	ca := &authority{t: t, dir: t.TempDir()}
 	caFile, _ := ca.sign("authority", &x509.Certificate{IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign})

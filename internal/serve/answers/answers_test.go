@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// question counts how often it is asked, and is answered with that after a second.
+// question counts its calls and returns the count after a second.
 type question struct{ asked int }
 
 func (q *question) ask(ctx context.Context) (int, error) {
@@ -50,7 +50,7 @@ func TestNobodyGetsAnAnswerOfBeforeAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, q := Cache{Within: time.Minute}, question{}
 		go func() { _, _ = Of(t.Context(), &c, "a", time.Minute, q.ask) }()
-		synctest.Wait() // it is under way
+		synctest.Wait() // the call is in flight
 		c.Forget()
 		if n, err := Of(t.Context(), &c, "a", time.Minute, q.ask); n != 2 || err != nil {
 			t.Errorf("got %d, %v", n, err)
@@ -86,7 +86,7 @@ func TestErrorsAreNotKept(t *testing.T) {
 	}
 }
 
-// A question that panics is answered with an error, to all who wait for it: the process goes on.
+// A call that panics returns an error to all waiting callers; the process continues.
 func TestAPanicIsAnError(t *testing.T) {
 	t.Parallel()
 	if _, err := Of(t.Context(), &Cache{Within: time.Minute}, "key", 0, func(context.Context) (int, error) { panic("broken") }); err == nil {

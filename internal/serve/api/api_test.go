@@ -23,7 +23,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// list is a page of anything.
+// list is a page of any list.
 type list struct {
 	Items []map[string]any
 	Next  string
@@ -36,7 +36,8 @@ func (l *list) strings(key string) (all []string) {
 	return all
 }
 
-// A program looks into a crawl that runs: its state, its pages, why some failed, and what became of a URL.
+// A program inspects a running crawl: its state, its pages, the reasons of failures, and the
+// history of a URL.
 func TestCrawlIsLookedInto(t *testing.T) {
 	t.Parallel()
 	s, seed, data := crawled(t)
@@ -48,7 +49,7 @@ func TestCrawlIsLookedInto(t *testing.T) {
 	if s.want(200, &crawls, "GET", "/crawls", ""); !slices.Equal(crawls.strings("name"), []string{"shop"}) {
 		t.Errorf("%+v", crawls)
 	}
-	first := s.want(200, nil, "GET", "/crawls/shop?wait=60s", "") // which has ended
+	first := s.want(200, nil, "GET", "/crawls/shop?wait=60s", "") // has ended
 	s.want(422, nil, "GET", "/crawls/shop?wait=61s", "")
 	s.want(422, nil, "GET", "/crawls/shop?wait=soon", "")
 	if a := s.do("GET", "/crawls/shop", "", "If-None-Match", `"old", W/`+first.header.Get("ETag")); a.status != http.StatusNotModified || len(a.text) > 0 {
@@ -95,7 +96,7 @@ func TestCrawlIsLookedInto(t *testing.T) {
 	testRecords(t, s)
 }
 
-// testProcesses has the crawl as a process, which is not drained.
+// testProcesses checks that the crawl is listed as a process that cannot be drained.
 func testProcesses(t *testing.T, s *server) {
 	t.Helper()
 	var p struct {
@@ -115,12 +116,12 @@ func testProcesses(t *testing.T, s *server) {
 	if a := s.want(404, nil, "POST", "/processes/nobody/drain", ""); !strings.Contains(s.problemOf(a), "/processes lists") {
 		t.Errorf("%v", a)
 	}
-	for _, id := range []string{"%2a", "a.b", "%3E", strings.Repeat("x", 65)} { // no subject but that of a process is asked
+	for _, id := range []string{"%2a", "a.b", "%3E", strings.Repeat("x", 65)} { // only subjects of processes get requests
 		s.want(422, nil, "POST", "/processes/"+id+"/drain", "")
 	}
 }
 
-// testDeadLetters has 25 of them, in pages, and removes some.
+// testDeadLetters lists 25 dead letters in pages and removes some.
 func testDeadLetters(t *testing.T, s *server, data string) {
 	t.Helper()
 	s.spoil(data, "shop", 25)
@@ -164,7 +165,7 @@ func testDeadLetters(t *testing.T, s *server, data string) {
 	}
 }
 
-// testRecords has each record of the output once, in pages, and by kind.
+// testRecords checks that each record of the output is listed once, in pages and by kind.
 func testRecords(t *testing.T, s *server) {
 	t.Helper()
 	var urls []string
@@ -204,7 +205,8 @@ func testRecords(t *testing.T, s *server) {
 	}
 }
 
-// testFiles has each file of the output once, the newest first, and the records of each from its cursor on.
+// testFiles checks that each output file is listed once, the newest first, and that the records of
+// each can be read from its cursor.
 func testFiles(t *testing.T, s *server) {
 	t.Helper()
 	var urls []string
@@ -246,7 +248,7 @@ func testFiles(t *testing.T, s *server) {
 	}
 }
 
-// A program steers a crawl and its hosts, feeds it, changes its spec and goes back.
+// A program controls a crawl and its hosts, adds URLs, changes its spec and reverts it.
 func TestCrawlIsSteered(t *testing.T) {
 	t.Parallel()
 	s, seed, _ := crawled(t)
@@ -285,7 +287,7 @@ func TestCrawlIsSteered(t *testing.T) {
 	testSpecs(t, s)
 }
 
-// testSpecs changes the spec of a crawl, and goes back.
+// testSpecs changes the spec of a crawl and reverts it.
 func testSpecs(t *testing.T, s *server) {
 	t.Helper()
 	was := s.want(200, nil, "GET", "/crawls/shop/spec", "")
@@ -338,7 +340,7 @@ func testSpecs(t *testing.T, s *server) {
 	s.want(200, nil, "GET", "/specs/schema", "")
 }
 
-// A program begins a crawl beside another, once however often it asks, and deletes it.
+// A program starts a second crawl, once however often it sends the request, and deletes it.
 func TestCrawlIsBegunAndDeleted(t *testing.T) {
 	t.Parallel()
 	s, seed, _ := crawled(t)
@@ -375,7 +377,8 @@ func TestCrawlIsBegunAndDeleted(t *testing.T) {
 	s.want(404, nil, "GET", "/crawls/more", "")
 }
 
-// What a crawl has stored is looked into and changed when it does not run, and a crawl can start there.
+// The stored state of a stopped crawl can be inspected and changed, and a crawl can start in its
+// directory.
 func TestStoredCrawlIsLookedInto(t *testing.T) {
 	t.Parallel()
 	data, seed := filepath.Join(t.TempDir(), "data"), site(t)
@@ -395,7 +398,7 @@ func TestStoredCrawlIsLookedInto(t *testing.T) {
 		Pages int
 		Idle  bool
 	}
-	await.Eventually(t, "it is told that nobody works on it", func() bool { // an answer is told again for a second
+	await.Eventually(t, "it is told that nobody works on it", func() bool { // an answer is cached for a second
 		s.want(200, &c, "GET", "/crawls/shop", "")
 		return c.Pages == 10 && c.Idle
 	})
@@ -413,7 +416,8 @@ func TestStoredCrawlIsLookedInto(t *testing.T) {
 	s.want(200, nil, "GET", "/crawls/shop", "")
 }
 
-// feedOn feeds a URL again and again, which must not be refused while a crawl begins, until the function it returns is called.
+// feedOn adds a URL repeatedly until the returned function is called. It must not be refused while
+// a crawl starts.
 func (s *server) feedOn(crawl, url string) (end func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	var feeding sync.WaitGroup
@@ -433,7 +437,7 @@ func (s *server) feedOn(crawl, url string) (end func()) {
 	return func() { stop(); feeding.Wait() }
 }
 
-// Events and records come as they happen.
+// Events and records are streamed as they happen.
 func TestStreams(t *testing.T) {
 	t.Parallel()
 	s, seed, _ := crawled(t)
@@ -465,7 +469,8 @@ func TestStreams(t *testing.T) {
 		}
 	}
 	tail := open("/records/tail?crawl=shop")
-	// Its consumer is made after the head of the answer is sent: so feed until a record comes.
+	// Its consumer is created after the head of the response is sent, so add URLs until a record
+	// arrives.
 	got := make(chan string, 1)
 	go func() {
 		if tail.Scan() {
@@ -488,7 +493,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// No operation that is a GET changes anything: each is asked, and the streams and specs are what they were.
+// No GET operation changes anything: each is called, and the streams and specs stay the same.
 func TestGetChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, _, _ := crawled(t)
@@ -527,7 +532,7 @@ func TestGetChangesNothing(t *testing.T) {
 	}
 }
 
-// A server that only shows refuses every operation that changes something, and does those that look.
+// A read-only server refuses every operation that changes something and allows the read operations.
 func TestReadOnlyServerRefusesEveryWrite(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, filepath.Join(t.TempDir(), "data"), func(o *serve.Options, a *api.Options) { o.ReadOnly, a.ReadOnly = true, true })
@@ -557,7 +562,7 @@ func TestReadOnlyServerRefusesEveryWrite(t *testing.T) {
 	}
 }
 
-// A program waits for the end of a crawl by one request.
+// A program waits for the end of a crawl with one request.
 func TestCrawlIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -566,7 +571,7 @@ func TestCrawlIsWaitedFor(t *testing.T) {
 	runCrawl(t, data, "shop", spec)
 	s := newServer(t, data)
 	var c struct{ State string }
-	if s.want(200, &c, "GET", "/crawls/shop?wait=60s", ""); c.State != "paused" { // it does not run
+	if s.want(200, &c, "GET", "/crawls/shop?wait=60s", ""); c.State != "paused" { // it is paused
 		t.Errorf("%+v", c)
 	}
 	s.want(200, nil, "POST", "/crawls/shop/resume", "")

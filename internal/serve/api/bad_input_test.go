@@ -18,7 +18,7 @@ import (
 	"seine/internal/serve/tokens"
 )
 
-// badRequest is one that cannot be done, and what its problem says to do.
+// badRequest is a request that must fail, with the advice in its problem.
 type badRequest struct {
 	method, path, body string
 	status             int
@@ -26,7 +26,7 @@ type badRequest struct {
 	header             []string
 }
 
-// Whatever is wrong with a request, the answer is a problem document that says what to do.
+// The answer to any bad request is a problem document with advice.
 func TestBadRequestsAreToldWhatToDo(t *testing.T) {
 	t.Parallel()
 	s, seed, _ := crawled(t)
@@ -93,7 +93,7 @@ func TestBadRequestsAreToldWhatToDo(t *testing.T) {
 		{"POST", "/dead-letters/drop", `{"seqs": ["one"]}`, 422, "integer", nil},
 		{"POST", "/dead-letters/drop", `{"filter": {"since": "never"}}`, 422, "such as 2h", nil},
 		{"POST", "/dead-letters/drop", `{"seqs": [` + strings.TrimSuffix(strings.Repeat("1,", 1001), ",") + `]}`, 422, "1000", nil},
-		// Crawls to begin.
+		// Crawls to start.
 		{"POST", "/crawls", "", 400, "body", nil},
 		{"POST", "/crawls", `{"name": "new"`, 400, "JSON", nil},
 		{"POST", "/crawls", `[]`, 422, "object", nil},
@@ -171,7 +171,7 @@ func TestBadRequestsAreToldWhatToDo(t *testing.T) {
 	}
 }
 
-// Of a body that cannot be read, only that is told: nobody is sent looking for what its parts would lack.
+// The problem of an unreadable body is the only one reported: missing fields are not.
 func TestUnreadableBodyIsAllThatIsTold(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, filepath.Join(t.TempDir(), "data"))
@@ -183,7 +183,7 @@ func TestUnreadableBodyIsAllThatIsTold(t *testing.T) {
 	}
 }
 
-// A client that sends a body by and by, and stops, is told, and holds up nobody else.
+// A client that sends a body slowly and stops gets an error and does not block others.
 func TestSlowClientHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, filepath.Join(t.TempDir(), "data"), func(_ *serve.Options, a *api.Options) { a.BodyTime = 300 * time.Millisecond })
@@ -210,7 +210,7 @@ func TestSlowClientHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// Each operation needs its scope, and no other will do.
+// Each operation needs its scope, and no other scope suffices.
 func TestEachOperationNeedsItsScope(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "tokens.json")
@@ -256,8 +256,8 @@ func TestEachOperationNeedsItsScope(t *testing.T) {
 	}
 }
 
-// What comes by the API does not reach private addresses, and has no secrets sent, unless the owner of the server
-// and the token say so.
+// API requests do not reach private addresses and cannot send secrets, unless the owner of the
+// server and the token allow it.
 func TestSpecsOfTheAPIHaveNoMoreRightsThanTheirCaller(t *testing.T) {
 	t.Parallel()
 	data, seed := filepath.Join(t.TempDir(), "data"), site(t)

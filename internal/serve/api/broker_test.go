@@ -17,7 +17,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// A server goes on when NATS has been away, and says meanwhile that it is.
+// A server continues after an outage of NATS, and reports the outage while it lasts.
 func TestServerOutlivesTheBroker(t *testing.T) {
 	t.Parallel()
 	broker, bus := stagestest.Open(t)
@@ -34,7 +34,7 @@ func TestServerOutlivesTheBroker(t *testing.T) {
 		t.Cleanup(a.Cluster.Close)
 	})
 	s.want(200, nil, "GET", "/crawls/c/spec", "")
-	// Nobody runs a frontier: what only that knows is told to be missing.
+	// No frontier runs: the server reports that it is missing.
 	if a := s.do("GET", "/hosts", ""); a.status != http.StatusServiceUnavailable || !strings.Contains(s.problemOf(a), "start a frontier") {
 		t.Errorf("%v", a)
 	}

@@ -10,7 +10,7 @@ import (
 	"seine/internal/testing/await"
 )
 
-// However many requests a caller sends, they leave no consumers in NATS.
+// However many requests a caller sends, no consumers remain in NATS.
 func TestRequestsLeaveNoConsumers(t *testing.T) {
 	t.Parallel()
 	s, seed, data := crawled(t)
@@ -26,7 +26,7 @@ func TestRequestsLeaveNoConsumers(t *testing.T) {
 		}
 		return info.Consumers
 	}
-	const others = 5 // the crawl and the server may begin to follow a few things meanwhile; 120 requests would leave more
+	const others = 5 // the crawl and the server may add a few consumers meanwhile; 120 requests would leave more
 	before := count()
 	for i := range 30 {
 		for _, path := range []string{
@@ -39,7 +39,7 @@ func TestRequestsLeaveNoConsumers(t *testing.T) {
 	}
 	began := time.Now()
 	await.Eventually(t, "the consumers of the requests are gone", func() bool { return count() <= before+others })
-	if took := time.Since(began); took > 15*time.Second { // the server removed them, which takes 30 s
+	if took := time.Since(began); took > 15*time.Second { // NATS removed them, which takes 30 s
 		t.Errorf("consumers were left for %s", took)
 	}
 }

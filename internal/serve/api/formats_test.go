@@ -14,8 +14,8 @@ import (
 	"seine/internal/testing/browser"
 )
 
-// Each format is answered or refused by each operation, whatever the spec says of rendering: a picture has the page rendered, and
-// without a browser the answer says what to do.
+// Each operation answers or refuses each format, whatever the spec's render mode: a picture makes
+// it render the page, and without a browser the answer has advice.
 func TestFormats_EachOperation_AnsweredOrRefused(t *testing.T) {
 	t.Parallel()
 	seed := site(t)
@@ -51,7 +51,8 @@ func TestFormats_EachOperation_AnsweredOrRefused(t *testing.T) {
 	}
 }
 
-// scraped returns what comes of a page by one of the operations: the status of its problem, or 200.
+// scraped requests a page through one of the operations. It returns the page, or the status and
+// detail of a problem.
 func scraped(t *testing.T, s *server, path, url, spec, format string) (status int, page map[string]json.RawMessage, detail string) {
 	t.Helper()
 	type problem struct {

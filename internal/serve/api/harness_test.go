@@ -35,8 +35,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// site is a small web site: /, /1 … /9 with a product each, /broken, which the server fails to send, and what
-// else tests ask for.
+// site is a small web site: /, /1 … /9 with a product each, /broken, whose response breaks off, and
+// other pages for tests.
 func site(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -64,7 +64,7 @@ func site(t *testing.T) string {
 	return srv.URL
 }
 
-// shop is the spec of a crawl of a site.
+// shop returns the spec of a crawl of a site.
 func shop(seed string) *crawlspec.Spec {
 	s := crawlspec.Default()
 	s.Seeds, s.AllowPrivate, s.Delay, s.PerHost, s.Schedule = []crawlspec.Seed{{URL: seed}}, true, 0, 8, "@every 87600h"
@@ -73,7 +73,7 @@ func shop(seed string) *crawlspec.Spec {
 	return &s
 }
 
-// runCrawl runs a crawl in a directory until the test ends, or the function it returns is called.
+// runCrawl runs a crawl in a directory until the end of the test or until stop is called.
 func runCrawl(t *testing.T, data, name string, spec *crawlspec.Spec) (stop func()) {
 	t.Helper()
 	o := crawl.DefaultOptions(name, data)
@@ -108,7 +108,7 @@ func runCrawl(t *testing.T, data, name string, spec *crawlspec.Spec) (stop func(
 	return stop
 }
 
-// server is the whole server, over a directory.
+// server is the complete server on a data directory.
 type server struct {
 	t *testing.T
 	*httptest.Server
@@ -165,7 +165,7 @@ func newServer(t *testing.T, data string, edit ...func(*serve.Options, *api.Opti
 	return s
 }
 
-// answer is what came of a request.
+// answer is a response.
 type answer struct {
 	status int
 	header http.Header
@@ -199,7 +199,8 @@ func (s *server) do(method, path, body string, header ...string) *answer {
 	return &answer{resp.StatusCode, resp.Header, bytes.TrimSpace(text)}
 }
 
-// want sends a request, checks its status, and reads the answer into v unless that is nil.
+// want sends a request, checks the status of the response, and decodes it into v if that is not
+// nil.
 func (s *server) want(status int, v any, method, path, body string, header ...string) *answer {
 	s.t.Helper()
 	a := s.do(method, path, body, header...)
@@ -214,7 +215,7 @@ func (s *server) want(status int, v any, method, path, body string, header ...st
 	return a
 }
 
-// problemOf reads a problem document.
+// problemOf decodes a problem document.
 func (s *server) problemOf(a *answer) (detail string) {
 	s.t.Helper()
 	var p struct {
@@ -227,7 +228,7 @@ func (s *server) problemOf(a *answer) (detail string) {
 	return p.Detail
 }
 
-// crawled returns a server over a crawl of a site that has done all it finds.
+// crawled returns a server on a crawl that has fetched all of its site.
 func crawled(t *testing.T) (s *server, seed, data string) {
 	t.Helper()
 	data, seed = filepath.Join(t.TempDir(), "data"), site(t)
@@ -238,7 +239,7 @@ func crawled(t *testing.T) (s *server, seed, data string) {
 	return s, seed, data
 }
 
-// awaitPages waits until a crawl has fetched so many pages, and has nothing else to do.
+// awaitPages waits until a crawl has fetched n pages and is idle.
 func (s *server) awaitPages(name string, n int64) {
 	s.t.Helper()
 	await.Eventually(s.t, "the pages are fetched", func() bool {
@@ -252,7 +253,7 @@ func (s *server) awaitPages(name string, n int64) {
 	})
 }
 
-// spoil feeds a crawl what is no URL, which becomes dead letters, and waits for them.
+// spoil adds invalid URLs to a crawl and waits until they are dead letters.
 func (s *server) spoil(data, crawl string, n int) {
 	s.t.Helper()
 	c := cluster.New(connect.Operator{Data: data}, slog.New(slog.DiscardHandler))

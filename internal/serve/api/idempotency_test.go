@@ -14,7 +14,8 @@ import (
 	"seine/internal/serve/tokens"
 )
 
-// A request with a key is done once for its caller, whatever others send, and after a restart of the server, too.
+// A request with an idempotency key is executed once for its caller, independently of other
+// callers, also after a restart of the server.
 func TestKeysOfACallerAreItsOwn(t *testing.T) {
 	t.Parallel()
 	dir, data := t.TempDir(), filepath.Join(t.TempDir(), "data")
@@ -78,7 +79,7 @@ func TestKeysOfACallerAreItsOwn(t *testing.T) {
 	again("after a restart")
 }
 
-// Several requests with a key at a time are done once.
+// Concurrent requests with the same key are executed once.
 func TestRequestsWithAKeyAtATimeAreDoneOnce(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, filepath.Join(t.TempDir(), "data"))

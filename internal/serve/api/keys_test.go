@@ -21,7 +21,8 @@ func begin(t *testing.T, k *keys, file, request string, want error) *answer {
 	return a
 }
 
-// A server that ended while it handled a request does not handle it again: nobody knows whether it was done.
+// A server that was killed during a request does not execute it again, because it may have been
+// done.
 func TestKeyOfARequestThatWasCutOffIsNotDoneAgain(t *testing.T) {
 	dir := t.TempDir()
 	k := openKeys(dir)
@@ -33,7 +34,8 @@ func TestKeyOfARequestThatWasCutOffIsNotDoneAgain(t *testing.T) {
 	begin(t, k, file, "other", errOtherRequest)
 }
 
-// What has ended without an answer to keep is done again; other answers are kept with what they have.
+// A request that ended without an answer to keep is executed again; other answers are stored
+// completely.
 func TestAnswersOfKeys(t *testing.T) {
 	dir := t.TempDir()
 	k := openKeys(dir)
@@ -60,7 +62,8 @@ func TestAnswersOfKeys(t *testing.T) {
 	}
 }
 
-// The keys of a caller are bounded, the newest stay, and those of others stay; what has expired goes.
+// The number of keys of a caller is bounded, and the newest are kept; other callers' keys are not
+// affected. Expired keys are removed.
 func TestKeysAreBoundedByCaller(t *testing.T) {
 	dir := t.TempDir()
 	k := openKeys(dir)
@@ -104,7 +107,8 @@ func TestKeysAreBoundedByCaller(t *testing.T) {
 	}
 }
 
-// Whatever is left in the file of a key, its request is not handled again, and nobody has to remove the file.
+// Whatever is left in the file of a key, its request is not executed again, and nobody has to
+// remove the file.
 func TestDamagedKeyIsNotHandledAgain(t *testing.T) {
 	whole, err := json.Marshal(&answer{Request: "r", Status: 201})
 	if err != nil {
@@ -132,7 +136,7 @@ func TestDamagedKeyIsNotHandledAgain(t *testing.T) {
 	}
 }
 
-// Of several servers with the same folder, one handles the request of a key.
+// Of several servers on the same folder, one executes the request of a key.
 func TestServersShareKeys(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 20 {

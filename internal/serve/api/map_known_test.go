@@ -16,14 +16,14 @@ import (
 	"seine/internal/testing/await"
 )
 
-// mapPart is a part of a map.
+// mapPart is one response with a part of a map.
 type mapPart struct {
 	URLs     []struct{ URL, Source, State string }
 	Problems []string
 	Next     string
 }
 
-// mapAll asks for a map in parts, and returns each URL's source and state.
+// mapAll requests a map in parts and returns each URL's source and state.
 func (s *server) mapAll(body string) map[string]string {
 	s.t.Helper()
 	all := make(map[string]string)
@@ -42,11 +42,12 @@ func (s *server) mapAll(body string) map[string]string {
 	}
 }
 
-// A map with a crawl has what the site says and what the frontier knows, each URL once, whatever the size of a part.
+// A map with a crawl merges the URLs from the site and from the frontier, each once, whatever the
+// size of a part.
 func TestMapHasWhatACrawlKnows(t *testing.T) {
 	t.Parallel()
 	s, seed, _ := crawled(t)
-	const fed = 700 // more than one answer of a frontier has
+	const fed = 700 // more than one answer of a frontier holds
 	var seeds strings.Builder
 	for i := range fed {
 		fmt.Fprintf(&seeds, "%s/p/%d\n", seed, i)
@@ -80,7 +81,8 @@ func TestMapHasWhatACrawlKnows(t *testing.T) {
 	}
 }
 
-// Of a host that the crawl does not know there is what the site says; of one that is away, what the crawl knows.
+// For a host that the crawl does not know, the map has the site's URLs; for a host that is down,
+// the crawl's.
 func TestMapOfAHostThatOnlyOneKnows(t *testing.T) {
 	t.Parallel()
 	s, _, _ := crawled(t)
@@ -89,7 +91,7 @@ func TestMapOfAHostThatOnlyOneKnows(t *testing.T) {
 	if len(all) != 12 || all[other+"/"] != "start" || all[other+"/hidden"] != "sitemap" {
 		t.Errorf("of a host that no crawl knows: %v", all)
 	}
-	// A server that answers nothing keeps its port, which another test would get.
+	// A server that answers nothing keeps its port, which another test could get otherwise.
 	gone := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	t.Cleanup(gone.Close)
 	s.want(200, nil, "POST", "/crawls/shop/seeds", gone.URL+"/a", "Content-Type", "text/plain")
@@ -104,7 +106,7 @@ func TestMapOfAHostThatOnlyOneKnows(t *testing.T) {
 	}
 }
 
-// What a crawl knows is told to who may look at crawls alone.
+// The URLs that a crawl knows need the read scope.
 func TestMapOfACrawlNeedsRead(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "tokens.json")

@@ -9,14 +9,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// What operations answer is what the OpenAPI document says of them: each answer of a crawl that has something of
-// everything is held against its schema.
+// Operations answer as the OpenAPI document describes: each answer about a crawl that has something
+// of everything is validated against its schema.
 func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 	t.Parallel()
 	s, seed, data := crawled(t)
 	s.spoil(data, "shop", 3)
 	text := s.want(200, nil, "GET", "/openapi.json", "").text
-	if bytes.Count(text, []byte("application/octet-stream")) != 1 { // that of a download
+	if bytes.Count(text, []byte("application/octet-stream")) != 1 { // of a download
 		t.Error("a body is binary data, so that clients made from the document want a file for it")
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
@@ -111,7 +111,7 @@ func TestAnswersAreAsTheDocumentSays(t *testing.T) {
 	}
 }
 
-// What has one of a few values has them in the document, and no other there.
+// The document lists the values of each closed set completely.
 func TestTheDocumentListsTheValuesOfClosedSets(t *testing.T) {
 	t.Parallel()
 	var doc struct {

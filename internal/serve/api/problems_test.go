@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A caller who sends requests in a loop does not fill the log.
+// A caller that sends requests in a loop does not fill the log.
 func TestFailuresDoNotFillTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

@@ -19,7 +19,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Readers see neither the URL of a spec's webhook nor what was extracted; those with the scopes do.
+// Callers with only the read scope see neither the URL of a spec's webhook nor extracted records;
+// callers with the other scopes do.
 func TestReadersSeeNoSecretsAndNoRecords(t *testing.T) {
 	t.Parallel()
 	s, _, data := crawled(t)
@@ -58,7 +59,7 @@ func TestReadersSeeNoSecretsAndNoRecords(t *testing.T) {
 		}
 		return fmt.Sprintf("/dead-letters/%d", ack.Sequence)
 	}
-	// What a reader was shown is not stored in place of what it stands for.
+	// A masked value that a reader got is not stored in place of the real one.
 	var have struct{ Spec json.RawMessage }
 	if a := guarded.do("GET", "/crawls/shop/spec", "", "Authorization", "Bearer "+reader); json.Unmarshal(a.text, &have) != nil {
 		t.Fatal(a)
@@ -68,7 +69,7 @@ func TestReadersSeeNoSecretsAndNoRecords(t *testing.T) {
 	}
 	for _, c := range []struct {
 		method, path, body string
-		reader             bool // may see it
+		reader             bool // a reader may see it
 	}{
 		{"GET", "/crawls/shop/spec", "", false},
 		{"GET", revision, "", false},

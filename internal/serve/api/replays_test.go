@@ -24,7 +24,7 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// replayed is how a replay stands, as the API tells it.
+// replayed is the status of a replay in the API.
 type replayed struct {
 	ID, State, Error, Out, Waits string
 	Report                       replay.Report
@@ -44,7 +44,7 @@ func (s *server) awaitReplay(location, state string) (r replayed) {
 	return r
 }
 
-// lines are the records in a folder of a replay.
+// lines returns the records in a replay's folder.
 func lines(t *testing.T, folder string) (all []string) {
 	t.Helper()
 	out, err := writer.OpenOutput(folder, replay.WriterName, writer.DefaultConfig().S3)
@@ -70,11 +70,12 @@ func lines(t *testing.T, folder string) (all []string) {
 	return all
 }
 
-// titles has pages parsed again by a spec with another rule.
+// titles requests that pages are parsed again with another rule.
 const titles = `{"of": "pages", "folder": "again", "spec": {"records": [{"kind": "product", "when": {"css": "article"}, "fields": {"name": "h1"}}]}}`
 
-// Stored pages are parsed again by another spec while the crawl runs, into a folder of the server; it is told before how
-// many, and after what was made. Sent again with its key, nothing is done twice. What was written stays when it is forgotten.
+// Stored pages are parsed again with another spec while the crawl runs, into a folder of the
+// server. A preview counts them, and the report counts the results. A repeated request with the
+// same key does nothing. The output stays when the replay is forgotten.
 func TestStoredPagesAreReplayed(t *testing.T) {
 	t.Parallel()
 	s, _, _ := crawled(t)
@@ -111,8 +112,8 @@ func TestStoredPagesAreReplayed(t *testing.T) {
 	}
 }
 
-// Stored records are written to another place, of one host too, and pages back into the crawl, one replay after the other;
-// the list has them in pages.
+// Stored records are written to another destination, also for one host only, and pages are sent
+// back to the crawl, one replay after the other. The list is paged.
 func TestReplaysFollowEachOther(t *testing.T) {
 	t.Parallel()
 	s, seed, _ := crawled(t)
@@ -147,7 +148,7 @@ func TestReplaysFollowEachOther(t *testing.T) {
 	}
 }
 
-// stoppedCrawl is a server of what a crawl has stored that does not run.
+// stoppedCrawl returns a server on the stored state of a stopped crawl.
 func stoppedCrawl(t *testing.T) (s *server, seed, data string) {
 	t.Helper()
 	data, seed = filepath.Join(t.TempDir(), "data"), site(t)
@@ -158,8 +159,8 @@ func stoppedCrawl(t *testing.T) (s *server, seed, data string) {
 	return s, seed, data
 }
 
-// What is stored of a crawl that does not run is replayed, too; a crawl can start there meanwhile, and the replay goes on
-// with its server.
+// The stored pages of a stopped crawl are replayed. When a crawl starts in the directory, the
+// replay continues with that crawl's server.
 func TestStoredCrawlIsReplayedAndGivesWay(t *testing.T) {
 	t.Parallel()
 	s, seed, data := stoppedCrawl(t)
@@ -174,7 +175,7 @@ func TestStoredCrawlIsReplayedAndGivesWay(t *testing.T) {
 	}
 }
 
-// A holder of the data directory keeps no other from it, and closes it when a crawl is to begin there.
+// A holder of the data directory does not block others, and closes it when a crawl starts there.
 func TestHeldDirectoryIsSharedAndGivenUp(t *testing.T) {
 	t.Parallel()
 	_, seed, data := stoppedCrawl(t)
@@ -213,8 +214,8 @@ func TestHeldDirectoryIsSharedAndGivenUp(t *testing.T) {
 	}
 }
 
-// A server that starts goes on with the replays of the one before. While another has them it says so, and one that only
-// reads tells that they are interrupted.
+// A server resumes the replays of its predecessor when it starts. While another server has them it
+// reports that, and a read-only server reports them as interrupted.
 func TestReplaysOutliveTheServer(t *testing.T) {
 	t.Parallel()
 	data, seed := filepath.Join(t.TempDir(), "data"), site(t)
@@ -260,7 +261,7 @@ func TestReplaysOutliveTheServer(t *testing.T) {
 	}
 }
 
-// A replay that fails says why, and goes on when that is mended.
+// A failed replay reports the cause and resumes once that is fixed.
 func TestFailedReplayIsResumed(t *testing.T) {
 	t.Parallel()
 	s, _, _ := crawled(t)

@@ -16,7 +16,8 @@ import (
 	"seine/internal/serve/api"
 )
 
-// A program has one page fetched, by the default or by rules of its own, and the URLs of a site; no crawl is needed.
+// A program fetches single pages, with default or custom rules, and lists the URLs of a site, all
+// without a crawl.
 func TestSinglePages(t *testing.T) {
 	t.Parallel()
 	seed := site(t)
@@ -77,7 +78,8 @@ func TestSinglePages(t *testing.T) {
 	}
 }
 
-// An HTML page whose text is made by scripts alone says so, unless it was rendered; others have no problem for being empty.
+// An HTML page whose text comes only from scripts is reported, unless it was rendered; other empty
+// pages are not.
 func TestSinglePageWithoutText(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, filepath.Join(t.TempDir(), "data"), func(_ *serve.Options, a *api.Options) { a.AllowPrivate = true })
@@ -108,7 +110,7 @@ func TestSinglePageWithoutText(t *testing.T) {
 	}
 }
 
-// A request without a spec may reach what its server allows.
+// A request without a spec has the permissions that the server allows.
 func TestSinglePagesFollowTheServerWithoutASpec(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, filepath.Join(t.TempDir(), "data"), func(_ *serve.Options, a *api.Options) { a.AllowPrivate = true })
@@ -120,8 +122,8 @@ func TestSinglePagesFollowTheServerWithoutASpec(t *testing.T) {
 	}
 }
 
-// Addresses of this network are not reached for a caller unless the owner of the server allows it, whatever the
-// spec says, or a redirect.
+// Private addresses are not reached for a caller unless the owner of the server allows it, whatever
+// the spec or a redirect says.
 func TestSinglePagesAreGuarded(t *testing.T) {
 	t.Parallel()
 	seed := site(t)
@@ -135,7 +137,7 @@ func TestSinglePagesAreGuarded(t *testing.T) {
 	}
 }
 
-// What an answer has is what was asked for, a part of long texts at a time.
+// The answer has the requested formats, and long texts in parts.
 func TestFormatsOfSinglePages(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, filepath.Join(t.TempDir(), "data"), func(_ *serve.Options, a *api.Options) { a.AllowPrivate = true })
@@ -188,7 +190,8 @@ func TestFormatsOfSinglePages(t *testing.T) {
 	}
 }
 
-// How a site answers is in fields, with one piece of advice that fits; what is no page has what can be said.
+// The site's response is described in fields, with one fitting piece of advice. Responses that are
+// not pages have the fields that apply.
 func TestSinglePagesSayHowTheirSiteAnswers(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, filepath.Join(t.TempDir(), "data"), func(_ *serve.Options, a *api.Options) { a.AllowPrivate = true })
@@ -248,7 +251,7 @@ func TestSinglePagesSayHowTheirSiteAnswers(t *testing.T) {
 	}
 }
 
-// Several pages are fetched by one request, with a result for each in its order, and the pace of a host holds.
+// One request fetches several pages, with results in the same order, and keeps to the host's delay.
 func TestBatchOfPages(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, filepath.Join(t.TempDir(), "data"))

@@ -22,7 +22,7 @@ import (
 	"seine/internal/testing/await"
 )
 
-// told is a post that came to a receiver.
+// told is a post that a receiver got.
 type told struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
@@ -42,7 +42,7 @@ type told struct {
 	body, stamp, signature string
 }
 
-// receiver takes posts as answer says of the how many-th try each is.
+// receiver answers each post with the status that the answer function returns for its number.
 type receiver struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -74,7 +74,7 @@ func newReceiver(t *testing.T, answer func(try int) int) *receiver {
 	return r
 }
 
-// got is what was taken, once there is an end of a crawl.
+// got waits for the end of the crawl. It returns the accepted posts and all tries.
 func (r *receiver) got(t *testing.T) (all, tries []told) {
 	t.Helper()
 	await.Eventually(t, "the end of the crawl is told", func() bool {
@@ -95,7 +95,7 @@ func (s *server) hook(name, url, more string) string {
 	return made.Secret
 }
 
-// awaitHooks returns the list of webhooks once it has a text.
+// awaitHooks waits until the list of webhooks contains a text, and returns the list.
 func (s *server) awaitHooks(text string) (list string) {
 	s.t.Helper()
 	await.Eventually(s.t, "the list of webhooks has "+text, func() bool {
@@ -105,8 +105,8 @@ func (s *server) awaitHooks(text string) (list string) {
 	return list
 }
 
-// Every record of a crawl and its end are told in order, signed, and again with the same id and text until they are
-// taken.
+// Every record of a crawl and its end are posted in order and signed. Posts are retried with the
+// same id and text until they are accepted.
 func TestWebhookTellsOfACrawl(t *testing.T) {
 	t.Parallel()
 	data, seed := filepath.Join(t.TempDir(), "data"), site(t)
@@ -158,8 +158,8 @@ func TestWebhookTellsOfACrawl(t *testing.T) {
 	s.want(404, nil, "DELETE", "/webhooks/pipeline", "")
 }
 
-// A receiver that takes nothing, and one that does not answer, keep no other waiting; nor is the end told before the
-// records.
+// A receiver that refuses everything, and one that does not answer, do not block others. The end is
+// not posted before the records.
 func TestDeadReceiverHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	data, seed := filepath.Join(t.TempDir(), "data"), site(t)
@@ -205,7 +205,8 @@ func TestDeadReceiverHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// What was before a webhook is not told; what a crawl does when it is fed again is.
+// Events before the creation of a webhook are not posted; the events of a crawl that gets new URLs
+// are.
 func TestWebhookBeginsNow(t *testing.T) {
 	t.Parallel()
 	s, seed, _ := crawled(t)
@@ -218,7 +219,7 @@ func TestWebhookBeginsNow(t *testing.T) {
 	}
 }
 
-// Webhooks reach no private address, and tell nobody what he may not read, whoever creates them.
+// Webhooks do not reach private addresses and do not disclose data that their creator may not read.
 func TestWebhooksAreGuarded(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "tokens.json")
@@ -251,7 +252,7 @@ func TestWebhooksAreGuarded(t *testing.T) {
 			t.Errorf("%s: %v", body, a)
 		}
 	}
-	// A name is looked up when something is sent.
+	// A name is resolved when a post is sent.
 	named := strings.Replace(hit.URL, "127.0.0.1", "localhost", 1)
 	s.want(201, nil, "POST", "/webhooks", `{"name": "a", "url": "`+named+`"`+ends+`}`, "Authorization", "Bearer "+secret)
 	if a := s.do("POST", "/webhooks", `{"name": "a", "url": "`+named+`"`+ends+`}`, "Authorization", "Bearer "+secret); a.status != 409 || !strings.Contains(s.problemOf(a), "DELETE") {
@@ -259,7 +260,8 @@ func TestWebhooksAreGuarded(t *testing.T) {
 	}
 }
 
-// webhookFigures are the metrics of webhooks, by a word of their name or outcome and the webhook.
+// webhookFigures returns the metrics of webhooks, by a word of their name or outcome and the
+// webhook.
 func (s *server) webhookFigures() map[string]float64 {
 	s.t.Helper()
 	all := prometheus.NewPedanticRegistry()
@@ -285,7 +287,7 @@ func (s *server) webhookFigures() map[string]float64 {
 	return figures
 }
 
-// Another secret signs beside the one before for as long as is said, and alone if that has leaked.
+// A new secret signs beside the old one for the given time, or alone if the old one has leaked.
 func TestSecretOfAWebhookIsReplaced(t *testing.T) {
 	t.Parallel()
 	s, seed, _ := crawled(t)
@@ -316,7 +318,7 @@ func TestSecretOfAWebhookIsReplaced(t *testing.T) {
 		if one.signature != want {
 			t.Errorf("%s: signed %s, want %s", overlap, one.signature, want)
 		}
-		// What is being told while the secret is replaced is told again.
+		// A post that is in flight while the secret is replaced is sent again.
 		s.awaitHooks(fmt.Sprintf(`"delivered":%d`, i+1))
 	}
 	if list := s.awaitHooks(`"delivered":3`); strings.Contains(list, "whsec_") {

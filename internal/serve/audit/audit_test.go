@@ -41,7 +41,7 @@ func ids(t *testing.T, l *Log, before uint64, most int) string {
 	return strings.Join(out, " ")
 }
 
-// Entries are read back page by page, the last first, also by the next process.
+// Entries are read back in pages, the last first, also by the next process.
 func TestEntriesAreReadBackByPage(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir)
@@ -59,7 +59,7 @@ func TestEntriesAreReadBackByPage(t *testing.T) {
 	}
 }
 
-// The log is bounded, and keeps the last entries however many there were.
+// The log is bounded and keeps the last entries.
 func TestLogIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir)
@@ -81,7 +81,7 @@ func TestLogIsBounded(t *testing.T) {
 	}
 }
 
-// A line that a crash cut off is passed over, and the next entry begins a line of its own.
+// A line that a crash cut off is skipped, and the next entry begins on a new line.
 func TestTornLineIsPassedOver(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir)
@@ -101,7 +101,7 @@ func TestTornLineIsPassedOver(t *testing.T) {
 	}
 }
 
-// What a client chose does not make a line without end, nor several.
+// Texts from clients are truncated and stay on one line.
 func TestTextsOfClientsAreBounded(t *testing.T) {
 	l := open(t, t.TempDir())
 	long := strings.Repeat("x\n", 100_000)
@@ -114,7 +114,8 @@ func TestTextsOfClientsAreBounded(t *testing.T) {
 	}
 }
 
-// Several processes add to one log at a time, also while it begins a new file: each entry has an ID of its own, and all read all.
+// Several processes can add to one log at the same time, even while it begins a new file: each
+// entry has a unique ID, and all processes read all entries.
 func TestProcessesShareALog(t *testing.T) {
 	dir := t.TempDir()
 	logs := []*Log{open(t, dir), open(t, dir), open(t, dir)}
@@ -149,7 +150,7 @@ func TestProcessesShareALog(t *testing.T) {
 	}
 }
 
-// No caller evicts the entries of another, whoever floods the log: not a client without a token, nor one with any.
+// No caller evicts the entries of another by flooding the log, with or without a token.
 func TestCallersDoNotEvictEachOther(t *testing.T) {
 	flood := func(l *Log, n int, callers ...string) {
 		for i := range n {
@@ -189,14 +190,14 @@ func TestCallersDoNotEvictEachOther(t *testing.T) {
 	}
 }
 
-// A crash while the files are joined makes no entry appear twice.
+// A crash while files are joined does not duplicate entries.
 func TestCrashWhileFilesAreJoined(t *testing.T) {
 	dir := t.TempDir()
 	l := open(t, dir)
 	add(t, l, 20)
 	text, err := l.shares()
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, older), text, 0o600) // what rotate does first
+		err = os.WriteFile(filepath.Join(dir, older), text, 0o600) // the first step of rotate
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 var began = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 
-// looked is what is seen of a crawl after so many seconds.
+// looked returns an overview of a crawl after some seconds.
 func looked(seconds int, name string, pages int64) *overview.Overview {
 	c := overview.Crawl{Name: name, State: overview.Running}
 	c.Pages, c.BytesBody, c.Queued, c.Done = pages, 1000*pages, 100-pages, pages
@@ -35,7 +35,8 @@ func values(list []*float64) (text string) {
 	return text
 }
 
-// Rates are between looks that follow each other. Where nobody looked, a line has a gap, not a slope.
+// Rates are computed between consecutive samples. Where samples are missing, a line has a gap
+// instead of a slope.
 func TestChartsHaveGapsWhereNobodyLooked(t *testing.T) {
 	s := sampler("")
 	for i, seconds := range []int{0, 5, 10, 600, 605} {
@@ -56,8 +57,8 @@ func TestChartsHaveGapsWhereNobodyLooked(t *testing.T) {
 	}
 }
 
-// The figures of all crawls are what has come since the sampler looks, and count the pages of a crawl that was deleted
-// and begun again, but none twice.
+// The total over all crawls counts from the sampler's start. It includes the pages of a crawl that
+// was deleted and started again, but no page twice.
 func TestFiguresOfAllCrawlsCountWhatHasCome(t *testing.T) {
 	s := sampler("")
 	for i, pages := range []int64{1000, 1010, 1030, 5, 25} {
@@ -71,7 +72,8 @@ func TestFiguresOfAllCrawlsCountWhatHasCome(t *testing.T) {
 	}
 }
 
-// However many looks and crawls there are, what is kept has a bound, and what is drawn is that of the hour and the day.
+// However many samples and crawls there are, the stored data is bounded, and the charts show the
+// last hour and day.
 func TestWhatIsKeptHasABound(t *testing.T) {
 	s := sampler("")
 	for i := range 3 * 24 * 60 * 12 {
@@ -102,7 +104,8 @@ func TestWhatIsKeptHasABound(t *testing.T) {
 	}
 }
 
-// The rate that is told is that of half a minute, and so is the time to the end: those between two looks jump.
+// The displayed rate and remaining time are averages over 30 seconds, because rates between two
+// samples jump.
 func TestRateIsThatOfHalfAMinute(t *testing.T) {
 	s := sampler("")
 	var last overview.Crawl
@@ -117,7 +120,7 @@ func TestRateIsThatOfHalfAMinute(t *testing.T) {
 	}
 }
 
-// What was seen is in the file over a restart; one that is damaged is as none.
+// Samples are stored over a restart; a damaged file counts as empty.
 func TestFiguresOutliveARestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "figures")
 	s := sampler(file)

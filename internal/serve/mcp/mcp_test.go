@@ -21,7 +21,7 @@ import (
 	"seine/internal/serve/snapshots"
 )
 
-// connected returns a client of a whole server over a directory without crawls.
+// connected returns a client of a complete server on a directory without crawls.
 func connected(t *testing.T, edit ...func(*serve.Options)) *sdk.ClientSession {
 	t.Helper()
 	log, dir := slog.New(slog.DiscardHandler), t.TempDir()
@@ -55,7 +55,7 @@ func connected(t *testing.T, edit ...func(*serve.Options)) *sdk.ClientSession {
 	return session
 }
 
-// refusal calls a tool, and returns why it is refused.
+// refusal calls a tool and returns the text of its refusal.
 func refusal(t *testing.T, s *sdk.ClientSession, tool string, args any) string {
 	t.Helper()
 	result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
@@ -71,7 +71,7 @@ func refusal(t *testing.T, s *sdk.ClientSession, tool string, args any) string {
 
 type args = map[string]any
 
-// Whatever a model sends is answered with what to do, in terms of the tools.
+// Invalid arguments are refused with advice in terms of the tools.
 func TestHostileArgumentsAreRefusedWithAdvice(t *testing.T) {
 	t.Parallel()
 	s := connected(t)
@@ -126,7 +126,7 @@ func TestHostileArgumentsAreRefusedWithAdvice(t *testing.T) {
 	}
 }
 
-// A picture that the tool cannot return is refused, before anything is fetched.
+// A picture format, which the tool cannot return, is refused before anything is fetched.
 func TestScrapeRefusesPictures(t *testing.T) {
 	t.Parallel()
 	s := connected(t)
@@ -137,7 +137,7 @@ func TestScrapeRefusesPictures(t *testing.T) {
 	}
 }
 
-// A handler that panics in a call of a tool ends that call, not the process.
+// A panic in the call of a tool ends only that call, not the process.
 func TestPanicEndsTheCallAlone(t *testing.T) {
 	t.Parallel()
 	s := connected(t, func(o *serve.Options) {
@@ -150,7 +150,7 @@ func TestPanicEndsTheCallAlone(t *testing.T) {
 	}
 }
 
-// A caller in a loop is told to wait, by tools as by the API.
+// A caller in a loop is told to wait by the tools, as by the API.
 func TestCallsOfToolsAreLimited(t *testing.T) {
 	t.Parallel()
 	s := connected(t, func(o *serve.Options) {

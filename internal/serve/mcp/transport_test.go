@@ -12,7 +12,7 @@ import (
 	"seine/internal/serve/mcp"
 )
 
-// endingReader says when its end was read.
+// endingReader signals when its end was read.
 type endingReader struct {
 	io.Reader
 	ended chan struct{}
@@ -31,7 +31,7 @@ type buffer struct{ bytes.Buffer }
 
 func (*buffer) Close() error { return nil }
 
-// A script may pipe its requests, and end its output: each is answered.
+// A script may pipe its requests and close the pipe: each request is answered.
 func TestRequestsAreAnsweredAfterTheEndOfTheInput(t *testing.T) {
 	t.Parallel()
 	ended := make(chan struct{})
@@ -53,7 +53,7 @@ func TestRequestsAreAnsweredAfterTheEndOfTheInput(t *testing.T) {
 	}
 }
 
-// What is no message of JSON-RPC gets an error for an answer, and does not end the server.
+// A line that is not a JSON-RPC message gets an error and does not end the server.
 func TestLinesThatAreNoMessages(t *testing.T) {
 	t.Parallel()
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`

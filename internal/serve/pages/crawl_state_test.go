@@ -8,7 +8,7 @@ import (
 	"seine/internal/ops/overview"
 )
 
-// Crawls are in the order of their last activity; those that are active now keep their places from look to look.
+// Crawls are sorted by their last activity; active crawls keep their positions between updates.
 func TestCrawlsAreSortedByActivity(t *testing.T) {
 	now := time.Now()
 	crawl := func(name string, started, changed time.Duration) (c overview.Crawl) {

@@ -19,7 +19,7 @@ import (
 	"seine/internal/testing/slow"
 )
 
-// openEditor opens the page with an editor of a spec.
+// openEditor opens a page with a spec editor.
 func openEditor(t *testing.T) *browser.Tab {
 	t.Helper()
 	c := newFixture(t)
@@ -29,21 +29,21 @@ func openEditor(t *testing.T) *browser.Tab {
 	return tab
 }
 
-// enter gives the editor the focus, with all of its text selected.
+// enter focuses the editor and selects all of its text.
 func enter(tab *browser.Tab) {
 	tab.Eval(`document.querySelector(".cm-content").focus()`, nil)
 	key(tab, "a", chromedp.KeyModifiers(input.ModifierCtrl))
 }
 
-// offered waits until the list of the editor has these names, the first of them chosen, and can be used: it takes no key in the
-// first moment, in which a key is meant for the text.
+// offered waits until the editor's list has these names, with the first one selected, and accepts
+// keys: it ignores them in the first moment, when a key is meant for the text.
 func offered(tab *browser.Tab, names ...string) {
 	tab.Holds(fmt.Sprintf(`JSON.stringify([...document.querySelectorAll(".cm-tooltip-autocomplete .cm-completionLabel")].map(b => b.textContent)) === %q`, mustJSON(names)))
 	tab.Holds(`document.getElementById(document.activeElement.getAttribute("aria-activedescendant"))?.matches("[aria-selected]:first-child")`)
 	tab.Holds(`(list => list && (list.since ??= performance.now()) + 100 < performance.now())(document.querySelector(".cm-tooltip-autocomplete"))`)
 }
 
-// chosen waits until a name of the list is the one that is taken.
+// chosen waits until a name in the list is selected.
 func chosen(tab *browser.Tab, name string) {
 	tab.Holds(fmt.Sprintf(`document.querySelector(".cm-tooltip-autocomplete [aria-selected] .cm-completionLabel")?.textContent === %q`, name))
 }
@@ -64,8 +64,8 @@ func written(tab *browser.Tab, text string) {
 	tab.Holds(fmt.Sprintf(`document.querySelector("textarea[data-schema]").value === %q`, text))
 }
 
-// key presses keys, one after the other. Enter is sent with its text as a keyboard does: chromedp sends two events, of
-// which Chromium takes the second for another key, so that nobody can prevent it.
+// key presses keys in sequence. Enter is sent with its text, as a keyboard does: chromedp sends two
+// events, and Chromium treats the second as another key, which cannot be prevented.
 func key(tab *browser.Tab, keys string, modifiers ...chromedp.KeyOption) {
 	for i, part := range strings.Split(keys, kb.Enter) {
 		if i > 0 {
@@ -79,8 +79,8 @@ func key(tab *browser.Tab, keys string, modifiers ...chromedp.KeyOption) {
 	}
 }
 
-// Somebody writes a spec by keyboard alone: what can be written is listed, chosen, taken, put away and undone; keys are
-// described; Escape and Tab leave the editor.
+// A user writes a spec by keyboard only: candidates are listed, selected, inserted, dismissed and
+// undone; keys are described; Escape and Tab leave the editor.
 func TestSpecIsCompletedByKeyboard(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -135,7 +135,7 @@ func TestSpecIsCompletedByKeyboard(t *testing.T) {
 	}
 }
 
-// What the schema refuses is marked. F8 leads to it, and its message is shown there and by the mouse.
+// Violations of the schema are marked. F8 leads to them, and shows the message, as does the mouse.
 func TestProblemsOfASpecAreMarked(t *testing.T) {
 	t.Parallel()
 	tab := openEditor(t)
@@ -156,7 +156,7 @@ func TestProblemsOfASpecAreMarked(t *testing.T) {
 	tab.Holds(`document.querySelectorAll(".cm-lintRange-error").length === 1`)
 }
 
-// The mouse on a key shows what it is for.
+// Hovering over a key shows its description.
 func TestKeyUnderTheMouseIsDescribed(t *testing.T) {
 	t.Parallel()
 	tab := openEditor(t)
@@ -170,8 +170,8 @@ func TestKeyUnderTheMouseIsDescribed(t *testing.T) {
 	axe.Check(t, tab)
 }
 
-// The text that the editor of a crawl has first is JSON: names are completed with their quotes, by a pointer too, behind
-// characters that are more than one. What was written is what the form sends.
+// The initial text in the editor of a crawl is JSON: names are completed with their quotes, also
+// with a mouse, and after multi-byte characters. The form sends the written text.
 func TestJSONOfASpecIsCompletedAndSent(t *testing.T) {
 	t.Parallel()
 	c, _ := shop(t)
@@ -198,7 +198,7 @@ func TestJSONOfASpecIsCompletedAndSent(t *testing.T) {
 	written(tab, `{"exclude": ["/😀é"], "robots": "ignore"}`)
 }
 
-// Without the schema, or without scripts, the field is a plain one in which one can write, and which the form sends.
+// Without the schema or without scripts the field is a plain text field that the form sends.
 func TestFieldOfASpecIsPlainWithoutAnEditor(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -223,7 +223,7 @@ func TestFieldOfASpecIsPlainWithoutAnEditor(t *testing.T) {
 	written(tab, "dela\nx")
 }
 
-// What is vendored of CodeMirror is what the script makes of the packages in the lock file.
+// The vendored CodeMirror is the script's output for the packages in the lock file.
 func TestVendoredEditorIsWhatItsScriptMakes(t *testing.T) {
 	t.Parallel()
 	slow.Skip(t)

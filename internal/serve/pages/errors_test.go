@@ -12,8 +12,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Twelve failures among 100,000 URLs are found in three steps, by class, host and URL, on pages that stay short. The
-// other URLs wait at a host that is paused.
+// Twelve failures among 100,000 URLs are found in three steps, by class, host and URL, on pages
+// that stay short. The other URLs are queued at a paused host.
 func TestTwelveFailuresAreFoundAmong100000URLs(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -71,7 +71,7 @@ func TestTwelveFailuresAreFoundAmong100000URLs(t *testing.T) {
 	}
 }
 
-// links returns what a pattern finds on a page, which must not be long, each once.
+// links returns the unique matches of a pattern on a page, which must be short.
 func (c *fixture) links(path, pattern string) (all []string) {
 	c.t.Helper()
 	_, text := c.get(path)

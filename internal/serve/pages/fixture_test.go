@@ -37,7 +37,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// fixture is a NATS server with the streams of Seine, and pages about it on a port of loopback.
+// fixture is a NATS server with Seine's streams, and the pages about it on a loopback port.
 type fixture struct {
 	t      *testing.T
 	broker *natstest.Broker
@@ -45,10 +45,11 @@ type fixture struct {
 	feed   *snapshots.Feed
 	url    string // of the pages
 
-	letters int // dead ones that the test has added
+	letters int // number of dead letters that the test has added
 }
 
-// newFixture begins one without a crawl and without processes. The pages are served as `seine serve` does.
+// newFixture starts a fixture without crawls and processes. It serves the pages as `seine serve`
+// does.
 func newFixture(t *testing.T, edit ...func(*serve.Options)) *fixture {
 	t.Helper()
 	broker, bus := stagestest.Open(t)
@@ -99,7 +100,7 @@ func newFixture(t *testing.T, edit ...func(*serve.Options)) *fixture {
 	return c
 }
 
-// overview is what the pages have seen last. It has them look again soon, for who waits.
+// overview returns the last overview of the pages and requests a new one for later calls.
 func (c *fixture) overview() *overview.Overview {
 	c.feed.Refresh()
 	if s := c.feed.Last(); s != nil {
@@ -108,7 +109,7 @@ func (c *fixture) overview() *overview.Overview {
 	return nil
 }
 
-// crawl runs one crawl until the test ends.
+// crawl runs a crawl until the end of the test.
 func (c *fixture) crawl(name, spec string, seeds ...string) {
 	c.t.Helper()
 	dir := c.t.TempDir()
@@ -131,7 +132,7 @@ func (c *fixture) crawl(name, spec string, seeds ...string) {
 	})
 }
 
-// add gives a crawl to the processes that run another.
+// add adds a crawl to the processes of a running one.
 func (c *fixture) add(name, spec string, seeds ...string) {
 	c.t.Helper()
 	parsed, err := specfile.Load("spec", []byte("allow_private: true\n"+spec))
@@ -150,7 +151,7 @@ func (c *fixture) add(name, spec string, seeds ...string) {
 	}
 }
 
-// replay has stored pages or records of a crawl replayed.
+// replay starts a replay of stored pages or records.
 func (c *fixture) replay(crawl string, form url.Values) {
 	c.t.Helper()
 	resp, err := http.PostForm(c.url+"/crawls/"+crawl+"/replay", form)
@@ -161,7 +162,7 @@ func (c *fixture) replay(crawl string, form url.Values) {
 	c.until("/crawls/"+crawl+"/replay", "complete")
 }
 
-// site serves a site of so many pages; some are missing and some fail at first.
+// site serves a site with some missing pages and some that fail at first.
 func site(t *testing.T, pages int) (*testweb.Web, string) {
 	t.Helper()
 	web := testweb.New(testweb.Config{Seed: 7, PagesPerHost: pages, MissingRate: 0.2, PageBytes: 2048})
@@ -169,7 +170,7 @@ func site(t *testing.T, pages int) (*testweb.Web, string) {
 	return web, "http://" + srv.Addr()
 }
 
-// get asks for a page without a browser.
+// get requests a page without a browser.
 func (c *fixture) get(path string) (status int, text string) {
 	c.t.Helper()
 	resp, err := http.Get(c.url + path)
@@ -184,7 +185,7 @@ func (c *fixture) get(path string) (status int, text string) {
 	return resp.StatusCode, string(body)
 }
 
-// says checks a page that is read without a browser.
+// says checks the text of a page without a browser.
 func (c *fixture) says(path string, want ...string) {
 	c.t.Helper()
 	status, text := c.get(path)
@@ -195,7 +196,7 @@ func (c *fixture) says(path string, want ...string) {
 	}
 }
 
-// until waits until a page says a text. It has the pages look at the cluster again and again meanwhile.
+// until waits until a page contains a text. It makes the pages refresh meanwhile.
 func (c *fixture) until(path, want string) {
 	c.t.Helper()
 	text := ""
@@ -211,7 +212,8 @@ func (c *fixture) until(path, want string) {
 	})
 }
 
-// tab opens a tab of a browser of the test, which `make check` leaves out as it does all tests of whole processes.
+// tab opens a tab in a new browser. `make check` skips tests with one, as all tests of complete
+// processes.
 func (c *fixture) tab() *browser.Tab {
 	c.t.Helper()
 	slow.Skip(c.t)

@@ -21,14 +21,14 @@ import (
 	"seine/pkg/messages"
 )
 
-// hostileTitle is what a page of the test calls itself, and hostileURL the address of one: whoever shows either as it is
-// runs the site's script.
+// hostileTitle is the title of a test page and hostilePath its path: showing either unescaped would
+// run the site's script.
 const (
 	hostileTitle = `<script>document.title="broken into"</script><img src=x onerror="document.title='broken into'">`
 	hostilePath  = `/evil%22%3E%3Cscript%3E`
 )
 
-// shop is a crawl of a site with failures, and one hostile page; it is complete when shop returns.
+// shop crawls a site with failures and one hostile page. The crawl is complete when it returns.
 func shop(t *testing.T) (c *fixture, seed string) {
 	t.Helper()
 	c = newFixture(t)
@@ -46,7 +46,7 @@ func shop(t *testing.T) (c *fixture, seed string) {
 	return c, seed
 }
 
-// dead adds dead letters, some of one cause.
+// dead adds n dead letters, some with the same cause.
 func (c *fixture) dead(n int) {
 	c.t.Helper()
 	from := c.letters
@@ -66,7 +66,7 @@ func (c *fixture) dead(n int) {
 	await.Eventually(c.t, "see the dead letters", func() bool { o := c.overview(); return o != nil && o.Dead >= uint64(n) })
 }
 
-// all are the pages that only tell, of a crawl of a site.
+// all returns the read-only pages about a crawl of a site.
 func all(seed string) []string {
 	at, _ := url.Parse(seed)
 	q := url.QueryEscape
@@ -77,8 +77,8 @@ func all(seed string) []string {
 	}
 }
 
-// Everybody can use every page: by keyboard, with a screen reader, in light and dark colours, on a telephone. No page
-// says anything that its own policy refuses, or breaks a script, or is wider than the window.
+// Every page is accessible: by keyboard, with a screen reader, in light and dark colours, on a
+// phone. No page violates its own policy, has a script error, or is wider than the window.
 func TestEveryPageIsForEverybody(t *testing.T) {
 	t.Parallel()
 	c, seed := shop(t)
@@ -94,7 +94,7 @@ func TestEveryPageIsForEverybody(t *testing.T) {
 		axe.Check(t, tab)
 		tab.Dark(true)
 		axe.CheckContrast(t, tab)
-		tab.Size(1280, 900) // from here on the layout is that of every larger window
+		tab.Size(1280, 900) // the layout is the same for all larger windows
 		tab.Go(c.url + path)
 		checkWidth(t, tab, path)
 		axe.Check(t, tab)
@@ -120,7 +120,8 @@ func checkWidth(t *testing.T, tab *browser.Tab, path string) {
 	}
 }
 
-// The longest names of crawls, hosts, paths and folders wrap, so that no page is wider than its window for them.
+// The longest names of crawls, hosts, paths and folders wrap, so that no page becomes wider than
+// its window.
 func TestLongNamesFitTheWindow(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -141,7 +142,7 @@ func TestLongNamesFitTheWindow(t *testing.T) {
 	}
 }
 
-// A value that stands alone in a chart is drawn, as a dot: a line needs two.
+// An isolated value in a chart is drawn as a dot, because a line needs two values.
 func TestIsolatedValuesOfChartsAreDrawn(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -150,7 +151,8 @@ func TestIsolatedValuesOfChartsAreDrawn(t *testing.T) {
 	tab.Holds(`import(document.querySelector("script[type=module]").src.replace("seine.js", "charts.js")).then(m => JSON.stringify(m.alone({ data: [[], [1, null, 2, 3, null, 0, undefined, 4]] }, 1)) === "[0,5,7]")`)
 }
 
-// Text of sites is never markup, and their URLs are links only where a browser opens them harmlessly.
+// Text from sites is never interpreted as markup, and their URLs are links only if a browser opens
+// them safely.
 func TestTextOfSitesIsNeverMarkup(t *testing.T) {
 	t.Parallel()
 	c, seed := shop(t)
@@ -181,7 +183,7 @@ func TestTextOfSitesIsNeverMarkup(t *testing.T) {
 	}
 }
 
-// Files that are committed are listed, whoever wrote them, and one is looked into without being fetched.
+// Committed files are listed for all writers, and can be inspected without a download.
 func TestFilesOfTheOutputAreLookedInto(t *testing.T) {
 	t.Parallel()
 	c, _ := shop(t)
@@ -201,12 +203,12 @@ func TestFilesOfTheOutputAreLookedInto(t *testing.T) {
 	c.says("/files/view?path=none", "No records to show")
 }
 
-// Without scripts, the pages show everything but what is drawn.
+// Without scripts, the pages show everything except charts.
 func TestPagesAreReadWithoutScripts(t *testing.T) {
 	t.Parallel()
 	c, seed := shop(t)
 	c.dead(12)
-	c.until("/", "most") // of a chart, which has more than one point then
+	c.until("/", "most") // in a chart, which has more than one point then
 	at, _ := url.Parse(seed)
 	for path, want := range map[string][]string{
 		"/":                             {"Crawls with work", "fetcher", "RECORDS"},
@@ -236,7 +238,7 @@ func TestPagesAreReadWithoutScripts(t *testing.T) {
 	}
 }
 
-// A page that is left open shows what happens, in every tab over one connection, until somebody pauses it in one of
+// An open page follows the crawl, in all tabs over one connection, until a user pauses it in one of
 // them.
 func TestOpenPagesFollowTheCrawlUntilTheyArePaused(t *testing.T) {
 	t.Parallel()
@@ -277,7 +279,7 @@ func TestOpenPagesFollowTheCrawlUntilTheyArePaused(t *testing.T) {
 	first.Holds(`document.querySelector("a[href='/errors?crawl=shop']")`)
 }
 
-// Who loses the connection is told, and what has happened meanwhile is shown once it is back.
+// A lost connection is reported, and the page catches up once the connection is back.
 func TestLostConnectionIsToldAndComesBack(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -292,7 +294,7 @@ func TestLostConnectionIsToldAndComesBack(t *testing.T) {
 	})
 }
 
-// Behind a proxy with a prefix every address has it.
+// Behind a proxy with a path prefix, every URL has the prefix.
 func TestPagesAreBelowAPrefix(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t, func(o *serve.Options) { o.PathPrefix = "/seine" })
@@ -306,7 +308,8 @@ func TestPagesAreBelowAPrefix(t *testing.T) {
 	}
 }
 
-// The colours that somebody chooses hold for all pages, and need no script. A form of another site changes nothing.
+// The chosen colour scheme applies to all pages and needs no script. A form on another site cannot
+// change it.
 func TestColoursAreChosenWithoutScripts(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -331,7 +334,7 @@ func TestColoursAreChosenWithoutScripts(t *testing.T) {
 	}
 }
 
-// After a form the browser goes back to a page of this server, wherever somebody else would like to send it.
+// After a form, the browser is redirected only to pages of this server, whatever the form says.
 func TestFormsLeadBackToThisServerAlone(t *testing.T) {
 	for from, want := range map[string]string{
 		"/crawls?q=a%20b": "/crawls?q=a%20b", "": "/", "//evil.example/": "/", "https://evil.example/": "/", `/\evil.example`: "/", "javascript:x": "/",
@@ -342,7 +345,7 @@ func TestFormsLeadBackToThisServerAlone(t *testing.T) {
 	}
 }
 
-// What is vendored is what its author published, or what the script for it made.
+// Vendored files are the published ones, or the output of their script.
 func TestVendoredFilesAreThoseThatWerePublished(t *testing.T) {
 	for folder, files := range map[string]int{"uplot": 3, "codemirror": 2} {
 		folder = filepath.Join("static", folder)
@@ -367,7 +370,7 @@ func TestVendoredFilesAreThoseThatWerePublished(t *testing.T) {
 	}
 }
 
-// A file of another name than those that pages load is not to be had.
+// Only the static files that the pages load are served.
 func TestStaticFilesAreThoseOfThePages(t *testing.T) {
 	for path, want := range map[string]int{
 		"/static/x/seine.css": 200, "/static/x/uplot/uPlot.iife.min.js": 200, "/static/x/spec.schema.json": 200, "/static/x/codemirror/codemirror.js": 200, "/static/x/uplot/LICENSE": 404, "/static/x/codemirror/VENDORED.json": 404, "/static/x/../pages.go": 404, "/static/": 404, "/static/x/none.js": 404,

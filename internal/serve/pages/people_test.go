@@ -12,7 +12,8 @@ import (
 	"seine/internal/testing/browser"
 )
 
-// tabTo presses Tab until something with a text has the focus, and checks that whoever looks sees where the focus is.
+// tabTo presses Tab until an element with a text has the focus, and checks that the focus is
+// visible.
 func tabTo(t *testing.T, tab *browser.Tab, selector, text string) {
 	t.Helper()
 	for range 100 {
@@ -32,8 +33,8 @@ func tabTo(t *testing.T, tab *browser.Tab, selector, text string) {
 	t.Fatalf("%s: Tab does not lead to %s %q", tab.Path(), selector, text)
 }
 
-// Somebody without a mouse passes over the menu, opens a crawl, pauses it, and cancels it when asked whether that is meant;
-// while the page shows itself anew, the focus stays.
+// A user without a mouse skips the menu, opens a crawl, pauses it, and cancels it after a
+// confirmation. The focus stays when the page updates.
 func TestCrawlIsSteeredByKeyboard(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -60,7 +61,7 @@ func TestCrawlIsSteeredByKeyboard(t *testing.T) {
 	tab.Shows("Crawl shop is cancelled")
 }
 
-// Times are in the zone of the reader, wherever the server is.
+// Times are in the reader's time zone, wherever the server is.
 func TestTimesAreInTheZoneOfTheReader(t *testing.T) {
 	t.Parallel()
 	c, _ := shop(t)

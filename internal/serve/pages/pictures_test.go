@@ -27,10 +27,11 @@ var pictures = flag.String("pictures", "", "write pictures of the pages into thi
 // Bounds of pictures, in bytes.
 const (
 	maxPicture  = 50 << 10
-	maxPictures = 2 << 20 // together
+	maxPictures = 2 << 20 // total
 )
 
-// TestPictures writes pictures of all pages, light and dark, wide and narrow, if it is asked to: -pictures DIR.
+// TestPictures writes pictures of all pages, light and dark, wide and narrow, if -pictures DIR is
+// set.
 func TestPictures(t *testing.T) {
 	if *pictures == "" {
 		t.Skip("no -pictures")
@@ -40,7 +41,7 @@ func TestPictures(t *testing.T) {
 	_, slow := site(t, 3000)
 	c.add("sample", "delay: 0s\nmax_pages: 20\n", seed+"/")
 	c.add("news", "delay: 30ms\n", slow+"/")
-	for _, verb := range []string{"pause", "resume"} { // the audit has something
+	for _, verb := range []string{"pause", "resume"} { // to fill the audit log
 		resp, err := http.PostForm(c.url+"/crawls/shop/"+verb, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +72,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// pictured are the pages of which there are pictures.
+// pictured returns the pages with pictures.
 func (c *fixture) pictured(seed string) map[string]string {
 	at, _ := url.Parse(seed)
 	_, files := c.get("/files?crawl=shop")
@@ -84,12 +85,12 @@ func (c *fixture) pictured(seed string) map[string]string {
 	}
 }
 
-// neutral has a page follow nothing any more, and speak of no machine: what is this one's is told as of another.
+// neutral stops the live updates of a page and replaces the details of this machine.
 const neutral = `for (const part of document.querySelectorAll("[data-live][id]")) part.removeAttribute("id");
 for (const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); walk.nextNode();)
 	walk.currentNode.data = walk.currentNode.data.replaceAll(%q, "crawler-1").replace(/\/[^ ]*TestPictures\d*\/\d+/g, "/srv/seine")`
 
-// take writes a picture of a page whose charts are drawn, and returns its size.
+// take writes a picture of a page, after its charts are drawn, and returns its size.
 func take(t *testing.T, tab *browser.Tab, name string) int {
 	t.Helper()
 	tab.Holds(`[...document.querySelectorAll(".plot")].every(plot => plot.querySelector("canvas") || plot.textContent !== "")`)
@@ -116,7 +117,8 @@ func distance(a, b color.RGBA) int {
 	return between(a.R, b.R) + between(a.G, b.G) + between(a.B, b.B)
 }
 
-// withPalette makes a picture small: it has the colours that there are most of, and a few of each other sort.
+// withPalette compresses a picture: it keeps the most frequent colours and a few of each other
+// kind.
 func withPalette(picture []byte) ([]byte, error) {
 	whole, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
@@ -132,7 +134,7 @@ func withPalette(picture []byte) ([]byte, error) {
 	var palette color.Palette
 	for _, c := range slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int { return cmp.Compare(counts[b], counts[a]) }) {
 		near := slices.ContainsFunc(palette, func(p color.Color) bool { return distance(p.(color.RGBA), c) < 32 })
-		if len(palette) < 12 || !near && len(palette) < 64 { // the most of them, and of the others those that are like none
+		if len(palette) < 12 || !near && len(palette) < 64 { // the most frequent ones, and others unlike those chosen
 			palette = append(palette, c)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"seine/pkg/messages"
 )
 
-// What is shown of a long text ends between two characters.
+// A preview of a long text ends between two characters.
 func TestPreviewsHaveWholeCharacters(t *testing.T) {
 	t.Parallel()
-	for shift := range 3 { // € has three bytes
+	for shift := range 3 { // € has three bytes in UTF-8
 		long := strings.Repeat("x", shift) + strings.Repeat("€", maxPayload)
 		line := []byte(`{"title": "` + long + `"}`)
 		tried := tried(&scrape.Page{Result: trial.Result{Records: []json.RawMessage{line}}, Markdown: &long})

@@ -15,7 +15,7 @@ import (
 	"seine/internal/serve/cluster"
 )
 
-// A reader who asks for pages in a loop does not fill the log, whatever is wrong.
+// A reader that requests pages in a loop does not fill the log, whatever the errors.
 func TestFailuresDoNotFillTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

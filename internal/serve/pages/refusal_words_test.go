@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What is refused is told in words of the pages: who fills in a form knows nothing of paths and bodies of the API.
+// Refusals of forms use the words of the pages, not the paths and bodies of the API.
 func TestRefusalsSpeakOfThePages(t *testing.T) {
 	t.Parallel()
 	c, _ := shop(t)

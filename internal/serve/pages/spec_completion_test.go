@@ -12,8 +12,8 @@ import (
 	"seine/internal/run/specfile"
 )
 
-// ofEditor evaluates the body of a function of JavaScript in a page with an editor. The function has the schema of specs, what
-// the modules of the editor export, and the input.
+// ofEditor evaluates the body of a JavaScript function in a page with an editor. The function gets
+// the spec's schema, the exports of the editor's modules, and the input.
 func ofEditor[T any](t *testing.T, body string, input any) (out T) {
 	t.Helper()
 	tab := openEditor(t)
@@ -35,7 +35,7 @@ func ofEditor[T any](t *testing.T, body string, input any) (out T) {
 
 const states = "running paused cancelled"
 
-// What can be written is known at every place, in texts that are broken too.
+// The editor offers the right candidates at every place, even in broken texts.
 func TestCandidatesOfASpec(t *testing.T) {
 	t.Parallel()
 	rows := map[string]struct{ Text, Want string }{
@@ -117,7 +117,7 @@ func TestCandidatesOfASpec(t *testing.T) {
 	}
 }
 
-// What is taken stands in the place of the word, as names and texts are written there.
+// An accepted candidate replaces the word, quoted as that place requires.
 func TestTakenCandidatesOfASpec(t *testing.T) {
 	t.Parallel()
 	rows := []struct{ Text, Take, Want string }{
@@ -163,7 +163,7 @@ func TestTakenCandidatesOfASpec(t *testing.T) {
 	}
 }
 
-// Every value that is offered is one that a spec can have.
+// Every offered value is valid in a spec.
 func TestOfferedValuesAreThoseOfSpecs(t *testing.T) {
 	t.Parallel()
 	tried := ofEditor[[]struct{ Name, Text string }](t, `const all = [];
@@ -192,7 +192,7 @@ func TestOfferedValuesAreThoseOfSpecs(t *testing.T) {
 	}
 }
 
-// specs are those of the repository that are right, and the same as JSON.
+// specs returns the valid specs in the repository, also as JSON.
 func specs(t *testing.T) (texts []string) {
 	t.Helper()
 	for _, pattern := range []string{"run/specfile/testdata/good/*.yaml", "../examples/*.yaml", "../examples/*/*.yaml", "testing/samplesites/*.yaml", "testing/samplesites/*/*.yaml"} {
@@ -222,7 +222,8 @@ func specs(t *testing.T) (texts []string) {
 	return texts
 }
 
-// Nothing in a spec that is right is marked. Every key in it is offered where it is written, whether the text goes on behind it or ends.
+// Nothing in a valid spec is marked. Every key in it is offered at its place, whether text follows
+// or not.
 func TestSpecsThatAreRightHaveTheirKeysAndNoProblems(t *testing.T) {
 	t.Parallel()
 	found := ofEditor[struct {
@@ -256,7 +257,7 @@ func TestSpecsThatAreRightHaveTheirKeysAndNoProblems(t *testing.T) {
 	}
 }
 
-// The key at a place is described; and what the schema refuses is marked, with what would be right.
+// The key at a place is described, and violations of the schema are marked with the expected value.
 func TestKeysAreDescribedAndProblemsMarked(t *testing.T) {
 	t.Parallel()
 	described := map[string]string{

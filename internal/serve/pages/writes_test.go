@@ -25,26 +25,26 @@ import (
 	"seine/pkg/messages"
 )
 
-// press presses the button that says a text, in the part of a page that a selector finds.
+// press presses the button that starts with a text, in the part of a page that a selector matches.
 func press(tab *browser.Tab, within, text string) {
 	button := fmt.Sprintf(`[...document.querySelectorAll(%q)].find(b => b.textContent.trim().startsWith(%q))`, within+" button", text)
 	tab.Holds(button)
 	tab.Eval(button+".click()", nil)
 }
 
-// fill writes into a field.
+// fill sets the value of a field.
 func fill(tab *browser.Tab, selector, text string) {
 	tab.Eval(fmt.Sprintf(`document.querySelector(%q).value = %q`, selector, text), nil)
 }
 
-// sure opens what asks whether somebody is sure; while it is open, the page does not change there.
+// sure opens a confirmation; while it is open, that part of the page does not update.
 func sure(tab *browser.Tab, text string) {
 	summary := fmt.Sprintf(`[...document.querySelectorAll("summary")].find(s => s.textContent.startsWith(%q))`, text)
 	tab.Holds(summary)
 	tab.Eval(summary+".click()", nil)
 }
 
-// state is that of a crawl as the pages have seen it last.
+// state returns the last known state of a crawl.
 func (c *fixture) state(crawl string) (overview.State, int64) {
 	if o := c.overview(); o != nil {
 		for i := range o.Crawls {
@@ -56,12 +56,14 @@ func (c *fixture) state(crawl string) (overview.State, int64) {
 	return "", 0
 }
 
-// mustRow is true once a table has a row with these texts, among others, in that order.
+// mustRow returns an expression that is true once a table has a row with these texts, among others,
+// in this order.
 func mustRow(texts ...string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll("main tbody tr")].some(tr => %s.every((text, i) => [...tr.cells].some(c => c.textContent.trim().startsWith(text))))`, mustJSON(texts))
 }
 
-// A crawl is begun by choices, once their preview shows what becomes of a page. The choices can be gone on with in YAML.
+// A crawl is started from choices in a form, after a preview of a page. The choices can be edited
+// further as YAML.
 func TestCrawlIsCreatedByTheForm(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -95,7 +97,8 @@ func TestCrawlIsCreatedByTheForm(t *testing.T) {
 	written(tab, "max_pages: 7\ndelay: 0s\nrecords:\n- kind: item\n  fields:\n    name: title\nallow_private: true\n")
 }
 
-// What is searched for is a crawl, a host or a URL, with or without its scheme; one thing that is found is shown at once.
+// The search finds crawls, hosts and URLs, with or without a scheme; a single result is opened at
+// once.
 func TestSearchFindsCrawlsHostsAndURLs(t *testing.T) {
 	t.Parallel()
 	c, seed := shop(t)
@@ -110,7 +113,8 @@ func TestSearchFindsCrawlsHostsAndURLs(t *testing.T) {
 	}
 }
 
-// A crawl is begun by a form, watched as it goes on, paused, resumed, paused at one host, cancelled and deleted.
+// A crawl is started by a form, watched while it runs, paused, resumed, paused at one host,
+// cancelled and deleted.
 func TestCrawlIsBegunAndSteeredByItsPages(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -162,8 +166,8 @@ func TestCrawlIsBegunAndSteeredByItsPages(t *testing.T) {
 	tab.Holds(mustRow("create crawl", "–", "–", "refused"))
 }
 
-// A spec with an error is refused with its line, one without is stored when what it changes was told, and it is taken
-// back. What somebody else has stored meanwhile is not overwritten.
+// A spec with an error is refused with the line of the error. A valid one is stored after its
+// changes were shown, and can be reverted. It does not overwrite a concurrent change.
 func TestSpecIsChangedAndTakenBack(t *testing.T) {
 	t.Parallel()
 	c, seed := shop(t)
@@ -193,7 +197,7 @@ func TestSpecIsChangedAndTakenBack(t *testing.T) {
 	tab.Shows("of the spec is in effect")
 	tab.Shows("what changed since")
 
-	other := c.tab() // another person, who is slower
+	other := c.tab() // another, slower user
 	other.Allow("412")
 	other.Go(c.url + "/crawls/shop/spec")
 	fill(tab, "#text", right+"max_depth: 5\n")
@@ -208,8 +212,8 @@ func TestSpecIsChangedAndTakenBack(t *testing.T) {
 	tab.Holds(`!document.getElementById("text").value.includes("\"max_depth\": 5")`)
 }
 
-// What a pattern would drop is told before it is stored, and the URLs are dropped then; not if somebody else has changed
-// the spec meanwhile.
+// The URLs that a pattern would drop are counted before it is stored, and dropped then, unless
+// another user has changed the spec meanwhile.
 func TestURLsAreExcludedOnceItIsKnownHowMany(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -238,12 +242,12 @@ func TestURLsAreExcludedOnceItIsKnownHowMany(t *testing.T) {
 
 	tab.Go(c.url + "/crawls/shop/exclude?pattern=" + url.QueryEscape("*?sort=*"))
 	tab.Shows("It would drop 10 of 20 URLs that wait")
-	c.add("shop", "scope: any\nexclude: [nothing]\nsources: [{hosts: [paused.example], state: paused}]\n") // by somebody else
+	c.add("shop", "scope: any\nexclude: [nothing]\nsources: [{hosts: [paused.example], state: paused}]\n") // by another user
 	press(tab, ".card", "Exclude them")
 	tab.Shows("it is at revision")
 }
 
-// Seeds are judged line by line before they are fed, and 100,000 of a file are taken at once.
+// Seeds get a verdict for each line before they are added. A file with 100,000 seeds is accepted.
 func TestSeedsHaveAVerdictForEachLine(t *testing.T) {
 	t.Parallel()
 	c, seed := shop(t)
@@ -276,8 +280,8 @@ func TestSeedsHaveAVerdictForEachLine(t *testing.T) {
 	tab.Shows("100,000 accepted")
 }
 
-// Dead letters are chosen by their cause, counted, given back to their stage or dropped; none that came later is
-// touched.
+// Dead letters are selected by their cause, counted, redriven or dropped; later dead letters are
+// not touched.
 func TestDeadLettersAreGivenBackOrDropped(t *testing.T) {
 	t.Parallel()
 	c, seed := shop(t)
@@ -301,15 +305,15 @@ func TestDeadLettersAreGivenBackOrDropped(t *testing.T) {
 	c.until("/explain?crawl=shop&url="+url.QueryEscape(seed+"/again2"), "404")
 	tab.Go(c.url + "/dead?reason=line+break")
 	tab.Shows("8 are chosen")
-	c.dead(10) // later
+	c.dead(10) // arrives later
 	sure(tab, "Drop")
 	press(tab, "main", "Drop 8")
 	tab.Shows("8 dead letters dropped.")
 	c.until("/dead", "12 are chosen")
 }
 
-// A replay is looked at before it is begun by a form, followed to its end, and forgotten. One that cannot be is refused, and
-// the form keeps what was written.
+// A replay is previewed, started by a form, followed to its end, and forgotten. An invalid one is
+// refused, and the form keeps its input.
 func TestPagesAreReplayedByAForm(t *testing.T) {
 	t.Parallel()
 	c, _ := shop(t)
@@ -331,7 +335,7 @@ func TestPagesAreReplayedByAForm(t *testing.T) {
 	fill(tab, "[name=folder]", "again")
 	press(tab, ".fields", "Begin")
 	tab.Shows("The replay has begun")
-	tab.Holds(`document.querySelector("#list .mark")?.textContent === "complete"`) // as it happens
+	tab.Holds(`document.querySelector("#list .mark")?.textContent === "complete"`) // without a reload
 	tab.Shows("since 2d")
 	axe.Check(t, tab)
 	tab.Go(c.url + "/crawls/shop/replay")
@@ -341,7 +345,7 @@ func TestPagesAreReplayedByAForm(t *testing.T) {
 	tab.Holds(`document.querySelector("#list .empty")`)
 }
 
-// A server that only reads has no form that changes anything, and refuses what is sent to it all the same.
+// A read-only server has no forms that change anything, and refuses such requests.
 func TestReadOnlyServerChangesNothing(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t, func(o *serve.Options) { o.ReadOnly = true })
@@ -350,7 +354,7 @@ func TestReadOnlyServerChangesNothing(t *testing.T) {
 	c.until("/crawls/shop", "Requests by outcome")
 	for _, path := range []string{"/", "/crawls/shop", "/crawls/shop/spec", "/dead", "/crawls", "/processes", "/crawls/shop/replay"} {
 		_, text := c.get(path)
-		if strings.Count(text, `method="post"`) != 1 { // that of the colours
+		if strings.Count(text, `method="post"`) != 1 { // the form for the colours
 			t.Errorf("%s has a form that changes something:\n%s", path, text)
 		}
 	}

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// kit is a cluster whose PAGES hold pages of a crawl.
+// kit is a cluster with pages of a crawl in PAGES.
 type kit struct {
 	t        *testing.T
 	broker   *natstest.Broker
@@ -53,7 +53,7 @@ func newKit(t *testing.T, pages int) *kit {
 	return k
 }
 
-// service is that of a server which starts now.
+// service starts the replay service of a server.
 func (k *kit) service() *Service {
 	k.t.Helper()
 	said := new(await.Log)
@@ -80,7 +80,7 @@ func (k *kit) begin(s *Service, r Request) Replay {
 	return begun
 }
 
-// until waits until a replay is as it is wanted.
+// until waits until a replay satisfies ok.
 func (k *kit) until(s *Service, id, what string, ok func(*Replay) bool) (r Replay) {
 	k.t.Helper()
 	await.Eventually(k.t, what, func() bool {
@@ -93,7 +93,7 @@ func (k *kit) until(s *Service, id, what string, ok func(*Replay) bool) (r Repla
 	return r
 }
 
-// urls counts the records of an output by their URL.
+// urls counts the records of an output by URL.
 func (k *kit) urls(folder string) map[string]int {
 	k.t.Helper()
 	out, err := writer.OpenOutput(folder, replay.WriterName, writer.DefaultConfig().S3)
@@ -123,7 +123,7 @@ func (k *kit) urls(folder string) map[string]int {
 	return n
 }
 
-// A server that ends in the middle of a replay loses nothing: the next one goes on where it was, and writes each record
+// A replay survives the end of its server: the next server continues it and writes each record
 // once.
 func TestReplayGoesOnWithTheNextServer(t *testing.T) {
 	const pages = 3000
@@ -155,7 +155,7 @@ func TestReplayGoesOnWithTheNextServer(t *testing.T) {
 	}
 }
 
-// A replay waits for a cluster that is away, and says so.
+// A replay waits for an unreachable cluster and reports that.
 func TestReplayWaitsForTheCluster(t *testing.T) {
 	k := newKit(t, 10)
 	s := k.service()
@@ -169,7 +169,7 @@ func TestReplayWaitsForTheCluster(t *testing.T) {
 	}
 }
 
-// A replay that is removed while it runs ends, and the next one has its turn.
+// A replay that is removed while it runs ends, and the next one starts.
 func TestReplayIsRemovedWhileItRuns(t *testing.T) {
 	k := newKit(t, 3000)
 	s := k.service()
@@ -188,7 +188,7 @@ func TestReplayIsRemovedWhileItRuns(t *testing.T) {
 	}
 }
 
-// No more replays are remembered than there may be, and none has the folder of another.
+// The number of replays is limited, and no two share a folder.
 func TestReplaysAreBounded(t *testing.T) {
 	k := newKit(t, 1)
 	s := k.service()
@@ -209,8 +209,8 @@ func TestReplaysAreBounded(t *testing.T) {
 	s.close()
 }
 
-// Failed replays keep their streams to be resumed, the newest ones alone; what a crash has left of others goes, and a file
-// that cannot be read keeps no other replay from its turn.
+// Only the newest failed replays keep their streams for a resumption; streams left by a crash are
+// removed. An unreadable file does not block other replays.
 func TestStreamsOfFailedReplaysAreBounded(t *testing.T) {
 	k := newKit(t, 1)
 	s := k.service()
@@ -236,7 +236,7 @@ func TestStreamsOfFailedReplaysAreBounded(t *testing.T) {
 	if err := os.Symlink("nowhere", s.fileOf("unopened")); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // also once the damaged file is renamed
+	for range 2 { // also after the damaged file was renamed
 		s.close()
 		s = k.service()
 		if _, j := s.next(t.Context()); j != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Requests to one host follow each other with its rest between them, those to others do not wait.
+// Requests to one host are separated by its delay; requests to other hosts do not wait.
 func TestHostRestsBetweenTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := newHostTurns(time.Minute)
@@ -42,7 +42,8 @@ func TestHostRestsBetweenTurns(t *testing.T) {
 	})
 }
 
-// Who would have to wait too long is told at once, and one that gives up leaves the turn to others.
+// A caller that would have to wait too long is refused at once. A caller that gives up leaves its
+// turn to others.
 func TestTurnIsNotWaitedForTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := newHostTurns(2 * time.Minute)
@@ -77,7 +78,8 @@ func TestTurnIsNotWaitedForTooLong(t *testing.T) {
 	})
 }
 
-// Hosts that rest for very long, as a robots.txt may ask for, do not fill the memory, and the others keep their rest.
+// Hosts with very long delays, as a robots.txt may request, do not fill the memory, and the others
+// keep their delays.
 func TestRestingHostsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := newHostTurns(time.Second)
@@ -101,7 +103,7 @@ func TestRestingHostsAreBounded(t *testing.T) {
 	})
 }
 
-// A map has a bounded number of bytes, whatever the URLs of a site are like.
+// The size of a map in bytes is bounded, whatever the URLs of a site.
 func TestMapIsBoundedInBytes(t *testing.T) {
 	m := &mapper{most: MaxURLs, seen: make(map[string]bool)}
 	for i := range 5000 {

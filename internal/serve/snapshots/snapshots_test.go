@@ -15,7 +15,7 @@ import (
 	"seine/internal/testing/stagestest"
 )
 
-// However many watch, one looks, and all have the same.
+// However many watchers there are, one query serves them all.
 func TestOneLooksForAllWhoWatch(t *testing.T) {
 	t.Parallel()
 	broker, bus := stagestest.Open(t)
@@ -56,12 +56,12 @@ func TestOneLooksForAllWhoWatch(t *testing.T) {
 			t.Errorf("%.500s, %v", first.JSON(), err)
 		}
 	}
-	if n := looks.Load(); n < 2 || n > 3 { // a third may have begun
+	if n := looks.Load(); n < 2 || n > 3 { // a third may have started
 		t.Errorf("%d looks for 2 rounds of %d watchers", n, watchers)
 	}
 }
 
-// A reader that does not take a snapshot holds up no other, and has the newest when it does.
+// A slow watcher does not block others, and gets the newest snapshot.
 func TestSlowWatcherHasTheNewest(t *testing.T) {
 	t.Parallel()
 	f := New(nil, slog.New(slog.DiscardHandler))

@@ -24,7 +24,7 @@ func create(t *testing.T, file, name string, life time.Duration, scopes ...calle
 	return secret
 }
 
-// A secret is known for whom it was made, with its scopes, and is in no file.
+// A secret identifies its token with name and scopes, and is not stored in the file.
 func TestSecretIsKnownAndNotStored(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens.json")
 	secret := create(t, file, "reader", 0, caller.Read, caller.Records)
@@ -50,7 +50,7 @@ func TestSecretIsKnownAndNotStored(t *testing.T) {
 	}
 }
 
-// A server that runs learns of tokens that are made and revoked.
+// A running server notices created and revoked tokens.
 func TestStoreFollowsTheFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens.json")
 	s, err := Open(file)
@@ -124,7 +124,7 @@ func TestWrongTokensAreRefused(t *testing.T) {
 	}
 }
 
-// Changes at a time are all made: no token that was revoked comes back, and none that was created is lost.
+// Concurrent changes are all applied: no revoked token comes back, and no created token is lost.
 func TestChangesAtATimeAreAllMade(t *testing.T) {
 	for round := range 20 {
 		file := filepath.Join(t.TempDir(), "tokens.json")
@@ -164,7 +164,8 @@ func TestChangesAtATimeAreAllMade(t *testing.T) {
 	}
 }
 
-// Each change is noticed, also one within the resolution of the file's time that leaves its size.
+// Every change is noticed, even one that keeps the file's size within the resolution of its time
+// stamp.
 func TestStoreNoticesChangesOfTheSameTimeAndSize(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens.json")
 	old := create(t, file, "a", 0, caller.Read)

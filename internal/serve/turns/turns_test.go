@@ -13,7 +13,8 @@ import (
 
 const wait = 10 * time.Second
 
-// A caller has a bounded number of turns, and so have all together; whoever waits in vain is refused after the wait.
+// The number of turns is limited per caller and in total. A caller that waits in vain is refused
+// after the wait.
 func TestTurnsAreBoundedByCallerAndInAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := New(2, 5, wait)
@@ -53,7 +54,7 @@ func TestTurnsAreBoundedByCallerAndInAll(t *testing.T) {
 	})
 }
 
-// Those who wait get turns in the order in which they came, and none waits where no turn is waited for.
+// Turns are given in the order of arrival. Without a wait, callers are refused at once.
 func TestTurnsAreGivenInOrder(t *testing.T) {
 	for name, turns := range map[string]*Turns{"of a caller": New(1, 9, wait), "in all": New(9, 1, wait)} {
 		t.Run(name, func(t *testing.T) {
@@ -84,7 +85,7 @@ func TestTurnsAreGivenInOrder(t *testing.T) {
 	}
 }
 
-// Each request that waits gets its turn when the others end, and never are there more than the bounds.
+// Each waiting request gets its turn when others end, and the limits are never exceeded.
 func TestTurnsOfManyEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := New(3, 7, wait)

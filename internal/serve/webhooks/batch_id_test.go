@@ -7,7 +7,8 @@ import (
 	"seine/internal/ops/records"
 )
 
-// A receiver drops an id that it has had: two batches have the same one only if they begin behind the same message.
+// A receiver drops posts with a known id: two batches have the same id only if they begin after the
+// same message.
 func TestBatchIDsOfTwoLivesOfAStreamDiffer(t *testing.T) {
 	h, created := &Hook{Name: "h"}, time.Now()
 	seen := make(map[string]records.Position)

@@ -9,7 +9,7 @@ import (
 	"seine/internal/base/atomicfile"
 )
 
-// A file that cannot be read is set aside and listed; the other webhooks are read.
+// An unreadable file is quarantined and listed; the other webhooks are loaded.
 func TestUnreadableWebhooksAreSetAside(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a", "z"} {

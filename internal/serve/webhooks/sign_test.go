@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// While a secret is replaced, a post can be verified with either; then with the new one alone.
+// While a secret is replaced, posts can be verified with either secret; afterwards only with the
+// new one.
 func TestBothSecretsSignWhileOneIsReplaced(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	h := Hook{Secret: newSecret(), Old: newSecret(), OldUntil: now.Add(time.Hour)}
