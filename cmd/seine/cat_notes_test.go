@@ -140,7 +140,7 @@ func TestReadersAfterADeletion(t *testing.T) {
 	if err != nil || len(files) != 3 {
 		t.Fatalf("there are the files %v, %v", files, err)
 	}
-	slices.Sort(files) // the last is of the other --data
+	slices.Sort(files) // the last one is from the other --data
 	if err := os.Remove(files[0]); err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func TestNoCommandPassesOnWhatATerminalObeys(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(runs)) {
 		t.Run(name, func(t *testing.T) {
-			met := false // by one run at least
+			met := false // by at least one run
 			for _, args := range runs[name] {
 				_, stdout, stderr := seine(t, args...)
 				if slices.Contains(data, name) && json.Valid([]byte(stdout)) {
@@ -245,7 +245,7 @@ func fill(v reflect.Value, depth int) {
 		for i := range v.NumField() {
 			fill(v.Field(i), depth+1)
 		}
-	default: // holds no text
+	default: // has no text
 	}
 }
 

@@ -51,7 +51,7 @@ func TestCatOfSomeRecords(t *testing.T) {
 			t.Errorf("%s: %s", tt.flags, got)
 		}
 	}
-	for _, flag := range []string{"--kind=item", "--crawl=a"} { // a crawl that has just begun
+	for _, flag := range []string{"--kind=item", "--crawl=a"} { // a crawl that has just started
 		if got := want(t, exitOK, []string{"cat", t.TempDir(), flag}); got != "" {
 			t.Errorf("without records, %s: %s", flag, got)
 		}

@@ -171,7 +171,7 @@ func TestFlagsOfTheEnvironmentCountAsGiven(t *testing.T) {
 	}
 }
 
-// One of the two outputs may be in S3, and the other in a directory.
+// Only one of the two outputs needs to be in S3.
 func TestOnlyOneOutputNeedsToBeInS3(t *testing.T) {
 	for _, flags := range [][]string{{"--out", "s3://abc/d", "--warc", "w"}, {"--out", "o", "--warc", "s3://abc/d"}} {
 		c, err := crawlWith(t, append(flags, "--data", t.TempDir(), "--s3-path-style")...)

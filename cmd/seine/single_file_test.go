@@ -28,7 +28,7 @@ func TestSingleFile(t *testing.T) {
 	for _, c := range []struct{ name, flags, want string }{
 		{"a.csv", "--kind product", products},
 		{"a.CSV", "--kind product --csv-bom", "\ufeff" + products},
-		{"a.csv", "--kind offer", "kind,url,crawl,id,_more\r\noffer,https://a.test/2,c,7,\r\n"}, // it replaces the first
+		{"a.csv", "--kind offer", "kind,url,crawl,id,_more\r\noffer,https://a.test/2,c,7,\r\n"}, // replaces the first
 		{"a.csv", "--kind product --columns price,sku", "price,sku\r\n9.5,1\r\n10,2\r\n,1\r\n"},
 		{"a.jsonl", "", twoKinds},
 		{"a.json", "--kind offer", "[\n{\"kind\":\"offer\",\"url\":\"https://a.test/2\",\"crawl\":\"c\",\"id\":7}\n]\n"},

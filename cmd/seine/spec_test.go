@@ -148,7 +148,7 @@ func TestSpecApplyKeepsWhatFlagsHaveSet(t *testing.T) {
 	}
 }
 
-// A spec may come from a pipe, as in --spec <(command), which can be read only once.
+// A spec can come from a pipe, as in --spec <(command), which can be read only once.
 func TestSpecFromAPipe(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("names a pipe by /dev/fd")

@@ -10,7 +10,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// day is a crawl that is looked at every ten seconds.
+// day is a crawl whose alerts are evaluated every ten seconds.
 type day struct {
 	t     *testing.T
 	rules crawlspec.Alerts
@@ -25,7 +25,7 @@ func newDay(t *testing.T) *day {
 	return &day{t: t, rules: crawlspec.DefaultAlerts(), look: Observation{At: time.Unix(1_800_000_000, 0).UTC(), Every: every}}
 }
 
-// pass lets time pass, with a look every ten seconds and what happens before it.
+// pass advances the time, with an evaluation every ten seconds after happens.
 func (d *day) pass(span time.Duration, happens func(l *Observation)) {
 	for range int(span / every) {
 		d.look.At = d.look.At.Add(every)
@@ -42,7 +42,7 @@ func (d *day) pass(span time.Duration, happens func(l *Observation)) {
 	}
 }
 
-// want fails unless that was told since the last time, and nothing else.
+// want fails unless exactly these changes were reported since its last call.
 func (d *day) want(what ...string) {
 	d.t.Helper()
 	if got, want := strings.Join(d.said, ", "), strings.Join(what, ", "); got != want {
@@ -51,7 +51,7 @@ func (d *day) want(what ...string) {
 	d.said = nil
 }
 
-// blocked has so many requests of ten at each look answered with a challenge.
+// blocked adds ten requests at each evaluation, n of them answered with a challenge.
 func blocked(n int64) func(*Observation) {
 	return func(l *Observation) {
 		requests(10-n, n)(l)
@@ -70,7 +70,7 @@ func TestSitesThatBlockAreTold(t *testing.T) {
 	if text := d.state.Raised()[0].Text; !strings.HasPrefix(text, "sites answered ") {
 		t.Errorf("it says %q", text)
 	}
-	d.pass(time.Hour, nil) // they rest, and nothing has shown that they let the crawler pass
+	d.pass(time.Hour, nil) // the hosts get no requests, so nothing has shown that they accept the crawler
 	d.want()
 	d.pass(10*time.Minute, blocked(0))
 	d.want("cleared blocked")
@@ -81,7 +81,8 @@ func TestSitesThatBlockAreTold(t *testing.T) {
 	d.want("cleared blocked")
 }
 
-// A login that fails is reported at the first look, also one from before it, whatever the thresholds; and it is over when requests succeed.
+// A failing login is reported at the first evaluation, even if it is older, whatever the
+// thresholds. It is cleared when requests succeed.
 func TestFailedLoginsAreReported(t *testing.T) {
 	d := newDay(t)
 	d.rules.ErrorRate, d.rules.Blocked, d.rules.Over = 0, 0, 0
@@ -96,7 +97,7 @@ func TestFailedLoginsAreReported(t *testing.T) {
 	if text := d.state.Raised()[0].Text; !strings.HasPrefix(text, "1 login failed: check render.login") {
 		t.Errorf("it says %q", text)
 	}
-	d.pass(time.Hour, nil) // the host rests
+	d.pass(time.Hour, nil) // the host gets no requests
 	d.want()
 	d.pass(every, requests(1, 0))
 	d.want("cleared login")
@@ -107,7 +108,7 @@ func TestFailedLoginsAreReported(t *testing.T) {
 	d.want("cleared login")
 }
 
-// requests ends so many at each look.
+// requests completes some requests at each evaluation.
 func requests(ok, failed int64) func(*Observation) {
 	return func(l *Observation) {
 		l.Crawl.Asked += ok + failed
@@ -122,7 +123,7 @@ func TestErrorRateIsRaisedOnceAndClearedOnce(t *testing.T) {
 	d.want()
 	d.pass(10*time.Minute, requests(80, 20))
 	d.want("raised error_rate")
-	d.pass(10*time.Minute, requests(91, 9)) // better, and not well
+	d.pass(10*time.Minute, requests(91, 9)) // better, but not good
 	d.want()
 	d.pass(10*time.Minute, requests(99, 1))
 	d.want("cleared error_rate")
@@ -135,7 +136,7 @@ func TestFewRequestsSayNothing(t *testing.T) {
 	d.want()
 	d.pass(time.Minute, requests(0, 10))
 	d.want("raised error_rate")
-	d.pass(time.Hour, nil) // no request has shown that it is well again
+	d.pass(time.Hour, nil) // no request has shown a recovery
 	d.want()
 	d.pass(10*time.Minute, requests(10, 0))
 	d.want("cleared error_rate")
@@ -144,7 +145,7 @@ func TestFewRequestsSayNothing(t *testing.T) {
 func TestErrorsOfAnotherLifeOfTheCrawlDoNotCount(t *testing.T) {
 	d := newDay(t)
 	d.pass(10*time.Minute, requests(100, 0))
-	d.pass(every, func(l *Observation) { l.Crawl = Progress{Asked: 10, Failed: 9} }) // its counters are smaller than before
+	d.pass(every, func(l *Observation) { l.Crawl = Progress{Asked: 10, Failed: 9} }) // its counters were reset
 	d.want()
 }
 
@@ -162,12 +163,12 @@ func TestNoProgress(t *testing.T) {
 	d.want("cleared no_progress")
 }
 
-// A host in a long Retry-After, a schedule or a pause: nothing could be done.
+// Nothing could be done because of a long Retry-After, a schedule or a pause.
 func TestWaitingIsNoStandstill(t *testing.T) {
 	d := newDay(t)
 	d.pass(5*time.Hour, func(l *Observation) { l.Crawl.Busy = "" })
 	d.pass(5*time.Hour, func(l *Observation) { l.Crawl.Busy, l.Crawl.Idle = "2 requests", true })
-	// One request now and then, as a host with a long delay has it.
+	// An occasional request, as for a host with a long delay.
 	n := 0
 	d.pass(5*time.Hour, func(l *Observation) {
 		if n++; n%60 == 0 {
@@ -189,7 +190,7 @@ func TestUnansweredFrontierIsNoProgress(t *testing.T) {
 	}
 }
 
-// What concerns all crawls is told for those that run, though nobody can be asked now.
+// Alerts about all crawls are raised only for running ones, even if nobody can be queried.
 func TestCrawlThatHasEndedRaisesNothingWhileNobodyAnswers(t *testing.T) {
 	d := newDay(t)
 	d.pass(time.Minute, func(l *Observation) { l.Crawl.Over = true })
@@ -200,7 +201,7 @@ func TestCrawlThatHasEndedRaisesNothingWhileNobodyAnswers(t *testing.T) {
 	d.want("raised stream_full PAGES")
 }
 
-// Nobody watched while the broker was away, so that time says nothing.
+// Nobody watched while the broker was down, so that time does not count.
 func TestTimeThatNobodyWatchedDoesNotCount(t *testing.T) {
 	d := newDay(t)
 	d.pass(10*time.Minute, busy)
@@ -232,7 +233,7 @@ func TestStreamFull(t *testing.T) {
 	d := newDay(t)
 	d.look.Streams = []Stream{{"PAGES", 960, 1000}, {"FETCH", 1 << 40, 0}, {"DEAD", 1000, 1000}}
 	d.pass(every, nil)
-	d.want() // seen once
+	d.want() // seen only once
 	d.pass(every, nil)
 	d.want("raised stream_full PAGES")
 	d.pass(every, func(l *Observation) { l.Streams[0].Bytes = 940 })
@@ -241,7 +242,7 @@ func TestStreamFull(t *testing.T) {
 	d.want("cleared stream_full PAGES")
 }
 
-// Four processes on one disk are one alert.
+// Four processes on one disk raise one alert.
 func TestDiskIsToldOnce(t *testing.T) {
 	d := newDay(t)
 	disk := []procstats.Disk{{Name: "state", Path: "/state", Device: "8:1", Free: 1 << 29, Size: 1 << 34}}
@@ -261,13 +262,12 @@ func TestDiskIsToldOnce(t *testing.T) {
 	d.want("cleared disk node1 disk 8:1")
 }
 
-// A process that does not answer for a moment is not gone, one that does not for a
-// minute is.
+// A process that is silent for a moment is not gone; one that is silent for a minute is.
 func TestMemoryOfAProcessThatGoes(t *testing.T) {
 	d := newDay(t)
 	p := []procstats.Process{
 		{Stage: "fetcher", Host: "node1", PID: 7, Resident: 95 << 20, Limit: 100 << 20},
-		{Stage: "parser", Host: "node1", PID: 8, Resident: 95 << 20}, // nobody knows its limit
+		{Stage: "parser", Host: "node1", PID: 8, Resident: 95 << 20}, // its limit is unknown
 	}
 	d.look.Processes = p
 	d.pass(time.Minute, nil)
@@ -300,5 +300,5 @@ func TestAlertsEndWithTheCrawlAndWhenTurnedOff(t *testing.T) {
 	d.want("raised error_rate", "raised stream_full PAGES", "raised no_progress")
 	d.rules = crawlspec.Alerts{}
 	d.pass(every, wrong)
-	d.want("cleared stream_full PAGES", "cleared error_rate", "cleared no_progress") // the first seen goes first
+	d.want("cleared stream_full PAGES", "cleared error_rate", "cleared no_progress") // the first seen comes first
 }

@@ -12,8 +12,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// Alerts are stored again after their key was deleted, and by one alone of two that
-// saw none.
+// Alerts are stored again after their key was deleted, and by only one of two processes that found
+// none.
 func TestDeletedAlertsAreStoredAgain(t *testing.T) {
 	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// receiver is an HTTP server that remembers what it was sent.
+// receiver is an HTTP server that records the requests it got.
 type receiver struct {
 	*httptest.Server
 	paths  []string
@@ -52,7 +52,7 @@ func TestWebhookPosts(t *testing.T) {
 	}
 }
 
-// What is refused says why, and nothing of it tells the secret.
+// A refusal reports the reason without the secret.
 func TestWebhookRefusals(t *testing.T) {
 	t.Setenv("SEINE_SECRET_HOOK", "s3cret")
 	r := newReceiver(t)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// runs are such that ended, the last first, by how many products each made of 100 pages.
+// runs returns ended runs of 100 pages, the last one first, by their number of products.
 func runs(products ...int64) (all []Run) {
 	for i, n := range products {
 		all = append(all, Run{
@@ -16,7 +16,7 @@ func runs(products ...int64) (all []Run) {
 	return all
 }
 
-// ends has a run end before the next look.
+// ends completes a run before the next evaluation.
 func (d *day) ends(made []Run) {
 	d.pass(10*time.Minute, func(l *Observation) {
 		l.Crawl.Runs, l.Crawl.Kinds = made, []string{"product"}
@@ -37,14 +37,14 @@ func (d *day) wantText(part string) {
 func TestKindThatYieldsLessThanInTheRunsBeforeIsTold(t *testing.T) {
 	d := newDay(t)
 	d.ends(nil)
-	d.ends(runs(10, 380, 390)) // too few to say anything
+	d.ends(runs(10, 380, 390)) // too few for a median
 	d.want()
 	d.ends(runs(200, 10, 370, 380, 390)) // half of the median is 187.5
 	d.want()
 	d.ends(runs(12, 200, 380, 390))
 	d.want("raised yield product")
 	d.wantText("the run of 2026-11-23T06:00:00Z made 12 records of kind product; the median of the previous 3 is 380")
-	d.ends(nil) // another process leads, and does not know yet
+	d.ends(nil) // another process leads, and has no data yet
 	d.want()
 	d.ends(runs(300, 12, 200, 380, 390))
 	d.want("cleared yield product")
@@ -56,9 +56,8 @@ func TestYieldGoesByTheLastRunsAlone(t *testing.T) {
 	d.want()
 }
 
-// Of an unchanged page no record is made again: where all but the first page of a shop
-// are unchanged, nothing is wrong. When they come again and nothing is made of them,
-// something is.
+// Unchanged pages produce no new records: runs in which most pages of a shop are unchanged raise no
+// alert. If the pages change again and produce nothing, an alert is raised.
 func TestUnchangedPagesDoNotLowerAYield(t *testing.T) {
 	d := newDay(t)
 	made := runs(0, 0, 0, 0, 95)
@@ -74,13 +73,13 @@ func TestUnchangedPagesDoNotLowerAYield(t *testing.T) {
 	unchanged := runs(0)
 	unchanged[0].Pages, unchanged[0].Unchanged, unchanged[0].Records["page"] = 1, 99, 1
 	made = append(unchanged, made...)
-	d.ends(made) // the pages are as they were, and nothing is made of them still
+	d.ends(made) // the pages are unchanged and still produce nothing
 	d.want()
 	mended := runs(19)
 	mended[0].Pages, mended[0].Unchanged, mended[0].Records["page"] = 20, 80, 20
 	d.ends(append(mended, made...))
 	d.want("cleared yield product")
-	late := newDay(t) // who looks only after the run that was wrong
+	late := newDay(t) // a leader that starts after the bad run
 	late.ends(made)
 	late.want("raised yield product")
 }
@@ -105,8 +104,8 @@ func TestYieldCanBeTurnedOff(t *testing.T) {
 	d.want("cleared yield product")
 }
 
-// A run in which one page has changed, and is a product, says nothing of how many of the
-// others are: a run that makes as many as ever raises nothing, and clears what was raised.
+// A single changed page says nothing about the yield of the others. A run with as many products as
+// before raises nothing and clears the alert.
 func TestOneChangedPageRaisesNoYield(t *testing.T) {
 	d := newDay(t)
 	made := runs(34, 1, 0, 0, 0, 34)

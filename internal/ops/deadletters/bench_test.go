@@ -9,10 +9,10 @@ import (
 	"seine/pkg/stages"
 )
 
-// letters is how many DEAD has in the benchmarks.
+// letters is the number of dead letters in the benchmarks.
 const letters = 100_000
 
-// fill publishes dead letters of seeds, as a message with many bad lines makes.
+// fill publishes dead letters of seeds, as from a message with many invalid lines.
 func fill(b *testing.B, bus *stages.Bus) {
 	b.Helper()
 	all := make([]messages.Dead, letters)
@@ -40,7 +40,7 @@ func benchmarkBus(b *testing.B) *stages.Bus {
 	return bus
 }
 
-// BenchmarkLast reads the last letters of a full DEAD.
+// BenchmarkLast reads the last dead letters of a full DEAD.
 func BenchmarkLast(b *testing.B) {
 	bus := benchmarkBus(b)
 	for b.Loop() {
@@ -50,7 +50,7 @@ func BenchmarkLast(b *testing.B) {
 	}
 }
 
-// BenchmarkDropAll removes the letters of a full DEAD.
+// BenchmarkDropAll removes all dead letters of a full DEAD.
 func BenchmarkDropAll(b *testing.B) {
 	bus := benchmarkBus(b)
 	for _, f := range []Filter{{}, {Crawl: "c"}, {Reason: "has no host"}} {
@@ -67,7 +67,7 @@ func BenchmarkDropAll(b *testing.B) {
 	}
 }
 
-// BenchmarkLastOfNone looks for the last letters where none is chosen.
+// BenchmarkLastOfNone searches for the last dead letters if none match.
 func BenchmarkLastOfNone(b *testing.B) {
 	bus := benchmarkBus(b)
 	for b.Loop() {
@@ -77,7 +77,7 @@ func BenchmarkLastOfNone(b *testing.B) {
 	}
 }
 
-// BenchmarkEach reads all letters of a full DEAD.
+// BenchmarkEach reads all dead letters of a full DEAD.
 func BenchmarkEach(b *testing.B) {
 	bus := benchmarkBus(b)
 	for b.Loop() {

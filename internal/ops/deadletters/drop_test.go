@@ -13,7 +13,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// publishLetters publishes letters, each of another message, and returns once all are stored.
+// publishLetters publishes dead letters of different messages and waits until all are stored.
 func publishLetters(t testing.TB, bus *stages.Bus, all ...messages.Dead) {
 	t.Helper()
 	var acks []jetstream.PubAckFuture
@@ -35,7 +35,7 @@ func publishLetters(t testing.TB, bus *stages.Bus, all ...messages.Dead) {
 	}
 }
 
-// sequences are those of letters.
+// sequences returns the sequences of dead letters.
 func sequences(letters []*DeadLetter) (seqs []uint64) {
 	for _, l := range letters {
 		seqs = append(seqs, l.Seq)
@@ -43,7 +43,7 @@ func sequences(letters []*DeadLetter) (seqs []uint64) {
 	return seqs
 }
 
-// mixed are letters of which each filter of the tests chooses some.
+// mixed returns dead letters of which each filter of the tests matches some.
 func mixed() []messages.Dead {
 	return []messages.Dead{
 		{Stage: messages.StageFrontier, Crawl: "c", Reason: "no host"},
@@ -54,7 +54,7 @@ func mixed() []messages.Dead {
 	}
 }
 
-// chosen are filters, and which of mixed they choose, by sequence.
+// chosen has filters, with the sequences of the letters in mixed that they match.
 var chosen = map[string]struct {
 	Filter
 	seqs []uint64
@@ -99,7 +99,7 @@ func TestDropAll_Filter_ChosenAreRemoved(t *testing.T) {
 	}
 }
 
-// Letters that come while others are removed stay.
+// Dead letters that arrive during a removal stay.
 func TestPurge_LaterLetters_Stay(t *testing.T) {
 	t.Parallel()
 	_, bus := stagestest.Open(t)
@@ -135,7 +135,7 @@ func TestLast_Filter_NewestInOrder(t *testing.T) {
 	}
 }
 
-// What is far from the end of DEAD is found.
+// Dead letters far from the end of DEAD are found.
 func TestLast_ManyOthersBehind_Found(t *testing.T) {
 	t.Parallel()
 	_, bus := stagestest.Open(t)

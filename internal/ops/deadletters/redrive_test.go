@@ -17,7 +17,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// letterOf publishes a letter as a stage would, with more headers, and returns it as it is read.
+// letterOf publishes a dead letter as a stage does, with additional headers, and reads it back.
 func letterOf(t *testing.T, b *stages.Bus, d messages.Dead, header nats.Header) *DeadLetter {
 	t.Helper()
 	d.Reason, d.Time = "a test", time.Now()
@@ -42,8 +42,8 @@ func redrive(t *testing.T, b *stages.Bus, l *DeadLetter) error {
 	return r.Redrive(t.Context(), l)
 }
 
-// An operator publishes what a letter holds, with more rights than the stage that wrote the letter: only to where
-// a stage of that name reads messages of that crawl.
+// An operator redrives the content of a dead letter with more permissions than the stage that wrote
+// it. So it is sent only to a subject on which that stage reads messages of that crawl.
 func TestForgedLettersAreNotSent(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -64,7 +64,7 @@ func TestForgedLettersAreNotSent(t *testing.T) {
 		{Stage: "frontier", Crawl: "shop", Stream: messages.StreamSeeds, Subject: messages.SubjectSeeds("other")},
 	} {
 		d.Payload, d.Sequence = []byte(`{"url":"https://a.test/"}`), uint64(i)
-		// The header claims another stage: the subject, which the server checks, decides.
+		// The header claims another stage; the subject, which the server checks, decides.
 		l := letterOf(t, b, d, nats.Header{messages.HeaderDeadStage: {messages.StageFrontier}})
 		if err := redrive(t, b, l); !errors.Is(err, ErrForeign) {
 			t.Errorf("%s of %s, to %s of stream %s: %v, want ErrForeign", d.Crawl, d.Stage, d.Subject, d.Stream, err)
@@ -80,7 +80,7 @@ func TestForgedLettersAreNotSent(t *testing.T) {
 	}
 }
 
-// Headers that ask something of the server do not go along with a message.
+// Headers that control the server are not sent with a redriven message.
 func TestRedrivenMessagesHaveNoHeadersOfNATS(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -102,7 +102,7 @@ func TestRedrivenMessagesHaveNoHeadersOfNATS(t *testing.T) {
 	}
 }
 
-// A custom stage may say anything of the payload of a page: the page is sent that PAGES has.
+// A custom stage may write any payload for a page: the stored page in PAGES is sent instead.
 func TestCustomStage_Redriven_StoredMessageSent(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -119,7 +119,8 @@ func TestCustomStage_Redriven_StoredMessageSent(t *testing.T) {
 	}
 }
 
-// Of a batch, the message goes back that the letter is about, and all of it for a letter about the batch.
+// From a batch only the message of the dead letter is sent; for a dead letter about the batch, all
+// of it.
 func TestCustomStage_Redriven_MessageOfABatchSent(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -144,7 +145,7 @@ func TestCustomStage_Redriven_MessageOfABatchSent(t *testing.T) {
 		t.Errorf("%s with %v was sent, want the second record", m.Data, m.Header)
 	}
 	d.Header, d.Payload, d.InBatch = maps.Clone(batch.Header), batch.Data, 0
-	d.Header.Set(nats.MsgIdHdr, "batch.x") // JetStream has not seen it
+	d.Header.Set(nats.MsgIdHdr, "batch.x") // JetStream has not seen this ID
 	if err := redrive(t, b, letterOf(t, b, d, nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -153,10 +154,10 @@ func TestCustomStage_Redriven_MessageOfABatchSent(t *testing.T) {
 	}
 }
 
-// A letter that names a partition which the streams do not have is not sent: nobody would read its message.
+// A dead letter with a nonexistent partition is not sent, because nobody would read its message.
 func TestLetterOfNoPartition_NotSent(t *testing.T) {
 	t.Parallel()
-	_, b := stagestest.Open(t) // four partitions
+	_, b := stagestest.Open(t) // with four partitions
 	for _, p := range []string{"4", "11", "01", "-1", "x", "*"} {
 		d := messages.Dead{Stage: "frontier", Crawl: "shop", Stream: messages.StreamURLs, Subject: "seine.urls.shop." + p, Sequence: 1, Payload: []byte("{}")}
 		if err := redrive(t, b, letterOf(t, b, d, nil)); !errors.Is(err, ErrForeign) {
@@ -165,7 +166,7 @@ func TestLetterOfNoPartition_NotSent(t *testing.T) {
 	}
 }
 
-// A letter that was too large for its message sends the message that its stream has, not the beginning that the letter has.
+// If a dead letter was truncated, the message in its stream is sent, not the truncated payload.
 func TestShortenedLetterIsSentWhole(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -183,7 +184,7 @@ func TestShortenedLetterIsSentWhole(t *testing.T) {
 	}
 }
 
-// A letter about one URL of a message of URLS sends that URL, not the text.
+// A dead letter about one URL in a URLS message sends only that URL.
 func TestRefusedURLOfAMessageIsSentAlone(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -203,8 +204,8 @@ func TestRefusedURLOfAMessageIsSentAlone(t *testing.T) {
 	}
 }
 
-// Every letter goes to where its stage reads messages, and so does that of a page whose parser was handed it in
-// memory: the page is stored where no parser reads it.
+// Every dead letter is sent to where its stage reads messages. So is that of a page that its parser
+// got in memory, although the page is stored where no parser reads.
 func TestLetterOfEveryStage_Redriven_WhereItsStageReads(t *testing.T) {
 	t.Parallel()
 	url := "https://a.test/"
@@ -219,7 +220,7 @@ func TestLetterOfEveryStage_Redriven_WhereItsStageReads(t *testing.T) {
 	for name, c := range map[string]struct {
 		stage, stream string
 		m             *nats.Msg
-		part          int // of the message, whose payload the letter has not
+		part          int // of the message, if the letter has no payload
 		want, wantID  string
 	}{
 		"seed":                   {messages.StageFrontier, messages.StreamSeeds, &nats.Msg{Subject: messages.SubjectSeeds("shop"), Data: about}, 0, messages.SubjectSeeds("shop"), ""},
@@ -263,7 +264,7 @@ func TestLetterOfEveryStage_Redriven_WhereItsStageReads(t *testing.T) {
 	}
 }
 
-// A letter that says it is of a page, and names what is none, makes no page of that.
+// A dead letter that claims to be about a page but names another kind of message is not sent.
 func TestLetterOfAnAnswer_Parser_NotSent(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -279,7 +280,7 @@ func TestLetterOfAnAnswer_Parser_NotSent(t *testing.T) {
 	}
 }
 
-// Of several letters those that can be sent are, and the others are counted by why.
+// Of several dead letters, those that can be sent are sent. The others are counted by reason.
 func TestRedriveOrSkip_SomeCannotBeSent_OthersAre(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)

@@ -9,7 +9,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// As long as the server has not reserved all that Seine needs, it may be too small: only it knows.
+// Until all streams are reserved, the account may be too small: only the server knows.
 func TestAccountWithoutAllStreams(t *testing.T) {
 	t.Parallel()
 	bus, _ := stagestest.Dial(t, natstest.NewBroker(t).URL())

@@ -14,7 +14,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// A partition whose owner still catches up is not well, though it has an owner.
+// A partition whose owner is still replaying is not healthy.
 func TestPartitionThatReplaysItsLog(t *testing.T) {
 	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))
 	check(t, err)

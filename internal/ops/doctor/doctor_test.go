@@ -14,7 +14,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// What is to be done about a stage that nobody runs is about that stage.
+// The advice about a missing stage is about that stage.
 func TestMissingStage(t *testing.T) {
 	all := []overview.Stage{{Name: "frontier", Instances: 1}, {Name: "parser", Instances: 1}}
 	for _, tt := range []struct {
@@ -35,7 +35,7 @@ func TestMissingStage(t *testing.T) {
 	}
 }
 
-// A process that runs is not well for that: it says itself what keeps it from its work.
+// A running process may be unhealthy: it reports why it cannot work.
 func TestProcessThatCannotWork(t *testing.T) {
 	all := []procstats.Process{{Stage: "fetcher", Host: "a", PID: 1}, {Stage: "writer rows", Host: "b", PID: 2, Unready: "sink: partition 3: no space left on device"}}
 	if f := unready(all); len(f) != 1 || f[0].Level != Fail || f[0].What != "writer rows b-2 cannot do its work: sink: partition 3: no space left on device" {
@@ -46,7 +46,7 @@ func TestProcessThatCannotWork(t *testing.T) {
 	}
 }
 
-// The finding names a view that a reader of the database locks, and what to do.
+// The finding names the view that a database reader locks, and has advice.
 func TestViewsThatWait(t *testing.T) {
 	all := []procstats.Process{{Stage: "fetcher", Host: "a", PID: 1}, {Stage: "writer rows", Host: "b", PID: 2, Waits: "records_product: lock timeout"}}
 	f := waiting(all)
@@ -55,7 +55,7 @@ func TestViewsThatWait(t *testing.T) {
 	}
 }
 
-// What a person has stored by hand in the bucket of specs, and nothing can use, is named.
+// Unusable values that somebody stored by hand in the bucket of specs are named.
 func TestSlipsInTheBucketOfSpecs(t *testing.T) {
 	b, _ := stagestest.Dial(t, natstest.NewBroker(t).URL())
 	if err := b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1); err != nil {
@@ -85,7 +85,7 @@ func TestSlipsInTheBucketOfSpecs(t *testing.T) {
 	}
 }
 
-// A server that is too old is named, and not only what is missing on it.
+// A server that is too old is reported as such, not only by its missing features.
 func TestServerIsTooOld(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -19,14 +19,15 @@ import (
 	"seine/pkg/stages"
 )
 
-// edited is a cluster whose objects are edited by hand, with the parts of a frontier, a parser and a reader of a partition.
+// edited is a cluster whose objects are edited by hand, with parts of a frontier, a parser and a
+// reader of a partition.
 type edited struct {
 	t    *testing.T
 	bus  *stages.Bus
 	sent atomic.Int64
-	// The last probes that came through PAGES and URLS.
+	// The last probes received through PAGES and URLS.
 	pages, urls atomic.Int64
-	last        string // look, for a test that fails
+	last        string // last output, for failures
 }
 
 func openEdited(t *testing.T) *edited {
@@ -79,7 +80,7 @@ func number(text []byte) (n int64) {
 	return n
 }
 
-// probe publishes to PAGES and URLS, as far as that is possible.
+// probe publishes to PAGES and URLS, if possible.
 func (e *edited) probe() {
 	text := fmt.Append(nil, e.sent.Add(1))
 	for _, subject := range []string{messages.SubjectPages("c", 0), messages.SubjectURLs(messages.SourceLink, "c", 0)} {
@@ -98,7 +99,8 @@ func (e *edited) awaitProbes() {
 	})
 }
 
-// await waits until the cluster has recovered, or until its readiness and doctor name the object and the field.
+// await waits until the cluster has recovered, or until readiness and doctor name the object and
+// the field.
 func (e *edited) await(outcome, object, field string) {
 	e.t.Helper()
 	after := e.sent.Load()
@@ -130,7 +132,7 @@ type streamEdit struct {
 	edit       func(*jetstream.StreamConfig)
 }
 
-// streamEdits are what an operator can do to a stream, and what comes of it.
+// streamEdits are edits of a stream by an operator, with their outcomes.
 var streamEdits = []streamEdit{
 	{"max_msgs", recovered, func(c *jetstream.StreamConfig) { c.MaxMsgs = 1 }},
 	{"max_bytes", recovered, func(c *jetstream.StreamConfig) { c.MaxBytes = 100 }},
@@ -162,21 +164,22 @@ func (e *edited) editStream(name string, edit func(*jetstream.StreamConfig)) {
 	}
 }
 
-// Whatever is done to a stream by hand, a crawl continues, or readiness and doctor say why it does not.
+// After any manual edit of a stream, a crawl continues, or readiness and doctor report why not.
 func TestStreamsEditedByHand(t *testing.T) {
 	t.Parallel()
 	e := openEdited(t)
 	for _, x := range streamEdits {
 		e.editStream(messages.StreamPages, x.edit)
 		e.await(x.want, "stream PAGES", x.name)
-		if x.want == reported { // by the command that doctor prints
+		if x.want == reported { // with the command that doctor prints
 			check(t, e.bus.JS.DeleteStream(t.Context(), messages.StreamPages))
 			e.await(recovered, "stream PAGES", "")
 		}
 	}
 }
 
-// Every stream, bucket and object store that is deleted is created again, but for the one by which the frontier knows the cluster.
+// Every deleted stream, bucket and object store is re-created, except the one that identifies the
+// cluster to the frontier.
 func TestStreamsDeletedByHand(t *testing.T) {
 	t.Parallel()
 	e := openEdited(t)
@@ -207,7 +210,7 @@ func TestBucketsEditedByHand(t *testing.T) {
 	}
 }
 
-// consumerEdits are what an operator can do to a consumer.
+// consumerEdits are edits of a consumer by an operator.
 var consumerEdits = map[string]func(*jetstream.ConsumerConfig){
 	"max_ack_pending": func(c *jetstream.ConsumerConfig) { c.MaxAckPending = 1 },
 	"max_batch":       func(c *jetstream.ConsumerConfig) { c.MaxRequestBatch = 1 },
@@ -253,7 +256,8 @@ func TestConsumersEditedByHand(t *testing.T) {
 	}
 }
 
-// A consumer of another application that takes requests from FETCH is named, also where it keeps the fetcher from having its own.
+// A foreign consumer that takes requests from FETCH is named, even if it prevents the fetcher from
+// creating its own.
 func TestConsumerOfAStrangerOnFetch(t *testing.T) {
 	t.Parallel()
 	e := openEdited(t)
@@ -277,7 +281,7 @@ func TestConsumerOfAStrangerOnFetch(t *testing.T) {
 	await.Eventually(t, "the fetcher has its consumer", func() bool { return e.bus.Ready() == nil })
 }
 
-// Limits of the server that are below those of Seine's requests are kept to.
+// Requests stay within the server's limits if those are below Seine's.
 func TestRequestsAreWithinTheLimitsOfTheServer(t *testing.T) {
 	t.Parallel()
 	broker := natstest.NewBroker(t, func(o *natsserver.Options) { o.JetStreamLimits.MaxRequestBatch = 10 })
@@ -302,7 +306,7 @@ func TestRequestsAreWithinTheLimitsOfTheServer(t *testing.T) {
 	<-ended
 }
 
-// An account that has too little room for Seine is named with what it needs.
+// An account with too little storage for Seine is reported with the required size.
 func TestAccountIsTooSmall(t *testing.T) {
 	t.Parallel()
 	s, bus := stagestest.Open(t)
@@ -331,7 +335,8 @@ func TestMessagesThatNobodyReads(t *testing.T) {
 	}
 }
 
-// Doctor says what it can of a server that has next to nothing of Seine, and does not stop at the first error.
+// Doctor reports everything it can about a server without most of Seine's streams, and does not
+// stop at the first error.
 func TestExamine_StreamsGone_SaysAllTheRest(t *testing.T) {
 	t.Parallel()
 	_, bus := stagestest.Open(t)

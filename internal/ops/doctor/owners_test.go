@@ -13,7 +13,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// Leases are renewed while they are listed: nats.go's own listing of keys, a watch, then leaves some out.
+// Leases are renewed while they are listed. nats.go's own listing of keys, a watch, then misses
+// some.
 func TestLeaseThatIsRenewedHasAnOwner(t *testing.T) {
 	bus, _ := stagestest.Dial(t, natstest.NewBroker(t).URL())
 	bus.Layout.Partitions = 16

@@ -9,7 +9,8 @@ import (
 	"seine/internal/ops/overview"
 )
 
-// A machine without a browser is well while no crawl wants pages rendered; a browser that was named must be there.
+// A machine without a browser is healthy while no crawl renders pages; a configured browser must
+// exist.
 func TestRendering(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	browser := filepath.Join(t.TempDir(), "chromium")

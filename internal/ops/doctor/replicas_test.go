@@ -34,8 +34,7 @@ func startNodes(ctx context.Context, t *testing.T, n int) *stages.Bus {
 	return bus
 }
 
-// awaitFinding looks again until the worst of the findings is of that level and says
-// what is expected.
+// awaitFinding repeats the check until the worst finding has the expected level and text.
 func awaitFinding(ctx context.Context, t *testing.T, bus *stages.Bus, level Level, what string) {
 	t.Helper()
 	for {
@@ -49,8 +48,8 @@ func awaitFinding(ctx context.Context, t *testing.T, bus *stages.Bus, level Leve
 	}
 }
 
-// Streams that were made with one replica get three when a frontier asks for them,
-// and what is in them stays.
+// Streams created with one replica get three when a frontier requests them, and keep their
+// messages.
 func TestReplicasOfStreams(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -13,7 +13,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// log is a log in memory: commits in their order, and the content of their indexes.
+// log is a commit log in memory, with the content of the indexes.
 type log struct {
 	commits []*output.Commit
 	indexes map[string]string
@@ -37,7 +37,7 @@ func (l *log) Open(f output.File) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(l.indexes[f.Path])), nil
 }
 
-// add adds a commit at some minute, with a capture of each URL.
+// add adds a commit at a minute, with a capture of each URL.
 func (l *log) add(t *testing.T, minute int, ext string, urls ...string) {
 	t.Helper()
 	file := fmt.Sprintf("c/%d.warc.gz", minute)
@@ -59,8 +59,8 @@ func (l *log) add(t *testing.T, minute int, ext string, urls ...string) {
 
 func minuteAt(n int) time.Time { return time.Date(2026, 11, 23, 1, n, 0, 0, time.UTC) }
 
-// Of an archive, only the indexes are read of commits that may have what was answered
-// when the URL was asked for, and no further than to it.
+// In an archive, only the indexes of commits that may have the capture are read, by the time of the
+// request, and no further than to the capture.
 func TestCapturesAreFoundByTheirIndexes(t *testing.T) {
 	const url = "https://a.example/b"
 	l := &log{indexes: make(map[string]string)}
@@ -84,7 +84,7 @@ func TestCapturesAreFoundByTheirIndexes(t *testing.T) {
 	}
 }
 
-// Where nothing can be found, the reason is told.
+// If nothing can be found, the reason is reported.
 func TestNoCaptureIsTold(t *testing.T) {
 	for ext, want := range map[string]string{"": "no index of the files has it", ".age": "its indexes are encrypted"} {
 		l := &log{indexes: make(map[string]string)}

@@ -10,7 +10,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Each rule that makes no record of a page says why.
+// For each rule without a record of a page, the reason is reported.
 func TestWhyNoRecord(t *testing.T) {
 	t.Parallel()
 	for rule, want := range map[string]string{
@@ -39,7 +39,7 @@ func TestWhyNoRecord(t *testing.T) {
 	}
 }
 
-// Of several files with a record each, that of the record is listed.
+// Of several files with a record each, only the record's file is listed.
 func TestOwnFiles(t *testing.T) {
 	t.Parallel()
 	f := &finder{}
@@ -59,7 +59,7 @@ func TestOwnFiles(t *testing.T) {
 	}
 }
 
-// Other ways to write a URL are asked for.
+// Alternative forms of a URL are looked up.
 func TestVariants(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]string{

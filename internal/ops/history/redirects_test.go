@@ -7,7 +7,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// The bucket of the specs has keys of deletions too, which name no crawl.
+// The bucket of specs also has keys of deletions, which are not crawls.
 func TestDeletionsAreNotAskedAsCrawls(t *testing.T) {
 	got := others([]string{"news", messages.KeyDeletion("old"), "own", "docs", "news"}, "own")
 	if want := []string{"docs", "news"}; !slices.Equal(got, want) {

@@ -10,7 +10,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// A URL is told once, and how it was written only where that differs.
+// A URL is printed once; its original form is printed only if it differs.
 func TestNoURLIsTheSameAsItself(t *testing.T) {
 	const plain, long = "https://a.test/", "https://a.test/?utm_source=x"
 	for _, tt := range []struct{ asked, canonical, known, want string }{
@@ -25,7 +25,7 @@ func TestNoURLIsTheSameAsItself(t *testing.T) {
 	}
 }
 
-// Links that are not followed leave nothing that would say so.
+// An unknown URL may have been linked: links that are not followed leave no trace.
 func TestUnknownURLMayHaveBeenLinkedTo(t *testing.T) {
 	h := History{Crawl: "c", Asked: "https://a.test/", Canonical: "https://a.test/", Explanation: frontierapi.Explanation{URL: "https://a.test/"}}
 	if got := written(t, &h); !strings.Contains(got, "nofollow") || !strings.Contains(got, "links.follow") {
@@ -37,7 +37,7 @@ func TestUnknownURLMayHaveBeenLinkedTo(t *testing.T) {
 	}
 }
 
-// A space follows each name, however long it is.
+// A space follows each name, even a long one.
 func TestRowsHaveASpaceBehindTheirNames(t *testing.T) {
 	for name, want := range map[string]string{"state": "  state       a b\n", "incomplete": "  incomplete  a b\n"} {
 		var b strings.Builder
@@ -56,7 +56,7 @@ func written(t *testing.T, h *History) string {
 	return b.String()
 }
 
-// Where no rule excludes a URL that is excluded, it is told what does, and how that was found.
+// If no rule excludes an excluded URL, the actual cause and the way it was found are printed.
 func TestVerdictDoesNotContradictTheState(t *testing.T) {
 	for reason, how := range map[string]string{
 		frontierapi.ReasonAddress: "when the URL was requested", frontierapi.ReasonNormalized: "under another URL", "trap_same_content": "set traps.same_content_after to 0 in the spec, or add it as a seed",
@@ -74,7 +74,7 @@ func TestVerdictDoesNotContradictTheState(t *testing.T) {
 	}
 }
 
-// Who takes a request is told by where it waits.
+// The stage of a pending request follows from its subject.
 func TestRequestWaitsForItsStage(t *testing.T) {
 	h := History{Crawl: "c", Asked: "https://a.test/", Canonical: "https://a.test/", Explanation: frontierapi.Explanation{URL: "https://a.test/", State: "in_flight", Known: true}}
 	h.Request = &StoredMessage{Stream: "FETCH", Seq: 7}
@@ -86,7 +86,7 @@ func TestRequestWaitsForItsStage(t *testing.T) {
 	}
 }
 
-// Of a result it is told which process sent the request, and to which address.
+// A result names the process that sent the request, and the IP address.
 func TestResultNamesItsFetcher(t *testing.T) {
 	for want, r := range map[string]messages.Result{
 		"ok 200, attempt 1, sent to 192.0.2.1, by fetcher host-42": {Class: messages.OK, Status: 200, Attempt: 1, IP: "192.0.2.1", Fetcher: "host-42"},

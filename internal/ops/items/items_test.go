@@ -17,7 +17,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// The files of an output have kinds apart: changes do not depend on the order of the files, however many records there are.
+// The kinds of an output are in separate files: changes do not depend on the order of the files,
+// however many records there are.
 func TestChangesInAnyOrderOfFiles(t *testing.T) {
 	const pages = 5000
 	found := func(run int) (products [][]byte) {
@@ -63,7 +64,7 @@ func TestChangesInAnyOrderOfFiles(t *testing.T) {
 	}
 }
 
-// record is what a run has of page n.
+// record returns the record of page n in a run.
 func record(run, n int, fields string) []byte {
 	url := fmt.Sprintf("https://a.test/%d", n)
 	visit := messages.Visit{URL: messages.HashURL(url), Round: uint64(run)}

@@ -11,7 +11,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// A crawl is there that has a spec, or was fed without one; of another name the one that was meant is told.
+// A crawl exists if it has a spec or got seeds. For an unknown name a similar one is suggested.
 func TestCrawlIsThereThatHasASpecOrWasFed(t *testing.T) {
 	_, bus := stagestest.Open(t)
 	specs, err := stages.OpenSpecs(t.Context(), bus)
@@ -37,7 +37,7 @@ func TestCrawlIsThereThatHasASpecOrWasFed(t *testing.T) {
 	}
 }
 
-// Without a name the default crawl is read or, if that does not exist, the only one.
+// Without a name the default crawl is used or, if that does not exist, the only one.
 func TestDefaultIsTheOnlyCrawl(t *testing.T) {
 	_, bus := stagestest.Open(t)
 	specs, err := stages.OpenSpecs(t.Context(), bus)

@@ -24,8 +24,7 @@ func TestOfManyCrawlsThoseInSightAreAskedAbout(t *testing.T) {
 	}
 }
 
-// What is taken for true of a crawl that has ended holds until anything of it has
-// changed: fed URLs, another spec.
+// The cached state of an ended crawl is valid until anything has changed: new URLs, another spec.
 func TestOnlyWhatHasEndedIsRemembered(t *testing.T) {
 	crawl := func(end frontierapi.EndReason, problem string) Crawl {
 		c := Crawl{Name: string(end) + problem, End: end, Rev: 2, Problem: problem, State: Running}
@@ -51,7 +50,7 @@ func TestOnlyWhatHasEndedIsRemembered(t *testing.T) {
 	}
 }
 
-// Those that go on are all asked about, and of the others as many as there is room for.
+// All active crawls are queried, and as many of the others as the limit allows.
 func TestCrawlsThatEndedFillUpTheOverview(t *testing.T) {
 	others := []string{"a", "b", "c", "d"}
 	for most, want := range map[int][]string{0: {"a", "b", "c", "d", "x"}, 2: {"b", "x"}, 3: {"a", "b", "x"}, 9: {"a", "b", "c", "d", "x"}} {
@@ -61,7 +60,7 @@ func TestCrawlsThatEndedFillUpTheOverview(t *testing.T) {
 	}
 }
 
-// A crawl that ended without a page says in words what became of its URLs.
+// A crawl that ended without a page explains the fate of its URLs.
 func TestCrawlWithoutAPageSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		end      frontierapi.EndReason
@@ -85,7 +84,7 @@ func TestCrawlWithoutAPageSaysWhy(t *testing.T) {
 	}
 }
 
-// A client can wait for one field: the state of a crawl that has ended is its end.
+// Clients can wait for one field: the state of an ended crawl is its end.
 func TestStateOfACrawl(t *testing.T) {
 	for _, c := range []struct {
 		set   crawlspec.RunState

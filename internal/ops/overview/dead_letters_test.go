@@ -13,7 +13,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// Dead letters are counted by stage, and for each crawl: an alert names both.
+// Dead letters are counted by stage and crawl, because an alert names both.
 func TestDeadLettersAreCountedByCrawlAndStage(t *testing.T) {
 	t.Parallel()
 	bus, err := stages.Dial("", "test", slog.New(slog.DiscardHandler), nats.InProcessServer(natstest.Start(t, natstest.Options(t))))

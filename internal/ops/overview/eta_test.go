@@ -7,7 +7,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// A crawl is not done before the longest queue of a host is, at the pace of that host.
+// The remaining time of a crawl is at least that of the longest host queue at the host's rate.
 func TestSetRate_SlowHost_BoundsTheETA(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_800_000_000, 0)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Programs read `seine status --json`: each key of it is in lower case.
+// The keys of `seine status --json` are in lower case.
 func TestKeysAreInLowerCase(t *testing.T) {
 	eachKey(reflect.TypeFor[Overview](), map[reflect.Type]bool{}, func(of reflect.Type, key string) {
 		if key != strings.ToLower(key) {
@@ -18,7 +18,7 @@ func TestKeysAreInLowerCase(t *testing.T) {
 	})
 }
 
-// eachKey calls do for the keys of the JSON of a type and of those in it.
+// eachKey calls do for the JSON keys of a type and of its parts.
 func eachKey(in reflect.Type, seen map[reflect.Type]bool, do func(of reflect.Type, key string)) {
 	if slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, in.Kind()) {
 		eachKey(in.Elem(), seen, do)

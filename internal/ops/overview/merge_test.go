@@ -7,8 +7,8 @@ import (
 	"github.com/nats-io/nats.go/micro"
 )
 
-// Most clusters render nothing, and then nobody is told of a renderer: there is one in the list of stages if something waits
-// for it, or a crawl wants it.
+// Most clusters render nothing and list no renderer: it is listed only if pages wait for it or a
+// crawl needs it.
 func TestRendererIsListedWhereItIsWanted(t *testing.T) {
 	t.Parallel()
 	services := []micro.Info{
@@ -40,7 +40,7 @@ func TestRendererIsListedWhereItIsWanted(t *testing.T) {
 	}
 }
 
-// Each durable consumer of the pipeline is that of a stage.
+// Each durable consumer of the pipeline belongs to a stage.
 func TestStageOfAConsumer(t *testing.T) {
 	t.Parallel()
 	for durable, want := range map[string]string{

@@ -9,7 +9,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// A crawl has one state, which says what ended it in words, and offers what makes sense then.
+// A crawl has one state, with a text about its end and the actions that fit.
 func TestStateInWords(t *testing.T) {
 	counted := func(queued, pages int64) (c Crawl) {
 		c.State, c.Queued, c.Pages = Running, queued, pages

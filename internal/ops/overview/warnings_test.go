@@ -23,7 +23,7 @@ func TestWarnings(t *testing.T) {
 		}
 		return o
 	}
-	// rendering has a renderer with so many instances and so much that waits, and a crawl.
+	// rendering returns an overview with a number of renderers, their lag, and a crawl.
 	rendering := func(instances int, lag uint64, c Crawl) *Overview {
 		o := without()
 		o.Stages = append(o.Stages, Stage{Name: "renderer", Instances: instances, Lag: lag})

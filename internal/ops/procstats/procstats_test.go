@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A process is bound by the limits of its group and of all groups around it.
+// A process is bound by the limits of its cgroup and of all parent groups.
 func TestLimitFiles(t *testing.T) {
 	got := limitFiles("12:cpu:/x\n5:memory:/docker/abc\n0::/system.slice/seine.service\n")
 	for _, want := range []string{
@@ -44,7 +44,7 @@ func TestSelf(t *testing.T) {
 	}
 }
 
-// The metric says the same as /readyz, at each scrape.
+// At each scrape, the metric agrees with /readyz.
 func TestReadyMetricFollowsTheCheck(t *testing.T) {
 	s, all := NewReporter("writer"), prometheus.NewRegistry()
 	all.MustRegister(s)

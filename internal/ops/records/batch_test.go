@@ -17,7 +17,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// publish puts records with these texts into the stream.
+// publish adds records with these ids to the stream.
 func publish(t *testing.T, b *stages.Bus, crawl string, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
@@ -28,7 +28,7 @@ func publish(t *testing.T, b *stages.Bus, crawl string, ids ...string) {
 	}
 }
 
-// next reads a batch, and returns the identities of its records.
+// next reads a batch and returns the ids of its records.
 func next(t *testing.T, b *stages.Bus, c Choice, from Position, e Extent) (string, Batch) {
 	t.Helper()
 	batch, err := ReadBatch(t.Context(), b, c, from, e)
@@ -71,7 +71,7 @@ func TestBatchesFollowEachOther(t *testing.T) {
 	}
 }
 
-// A message that holds several records may be in two batches.
+// A message with several records may be split over two batches.
 func TestBatchesSplitMessages(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -92,7 +92,7 @@ func TestBatchesSplitMessages(t *testing.T) {
 	}
 }
 
-// A batch that is not full waits for more.
+// A batch that is not full waits for more records.
 func TestBatchFillsUp(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -108,7 +108,8 @@ func TestBatchFillsUp(t *testing.T) {
 	}
 }
 
-// What the stream has no more is counted, and a stream that was made anew is read from its beginning.
+// Records that the stream has dropped are counted, and a re-created stream is read from its
+// beginning.
 func TestBatchTellsWhatIsMissed(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
@@ -126,10 +127,11 @@ func TestBatchTellsWhatIsMissed(t *testing.T) {
 	}
 }
 
-// A stream that lost its end, or was re-created, is read from what it has stored since, and the batch says that there was a loss.
+// A stream that lost its end, or was re-created, is read from the records stored since, and the
+// batch reports the loss.
 func TestBatchBeginsAgainWhereTheStreamLostItsEnd(t *testing.T) {
 	t.Parallel()
-	lose := func(t *testing.T, b *stages.Bus, from uint64) { // as a restore of a backup does
+	lose := func(t *testing.T, b *stages.Bus, from uint64) { // as the restore of a backup does
 		s := natstest.StreamOf(t, b.JS, messages.StreamRecords)
 		info, err := s.Info(t.Context())
 		if err != nil {
@@ -153,7 +155,7 @@ func TestBatchBeginsAgainWhereTheStreamLostItsEnd(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		at    int // records that were read
+		at    int // number of records that were read
 		since []string
 		want  string
 	}{
@@ -174,7 +176,8 @@ func TestBatchBeginsAgainWhereTheStreamLostItsEnd(t *testing.T) {
 			}
 		})
 	}
-	// A position of a life of the stream that is gone, as after a restore, which keeps the time when the stream was created.
+	// Positions in a former state of the stream, as after a restore, which keeps the creation time
+	// of the stream.
 	for _, c := range []struct {
 		name string
 		seq  uint64
@@ -201,7 +204,7 @@ func TestBatchBeginsAgainWhereTheStreamLostItsEnd(t *testing.T) {
 			}
 		})
 	}
-	t.Run("messages removed", func(t *testing.T) { // which is no loss of the position
+	t.Run("messages removed", func(t *testing.T) { // not a loss of the position
 		_, b := stagestest.Open(t)
 		publish(t, b, "news", "a", "b", "c", "d")
 		_, read := next(t, b, Choice{}, Position{}, Extent{Most: 3})
@@ -213,13 +216,13 @@ func TestBatchBeginsAgainWhereTheStreamLostItsEnd(t *testing.T) {
 	})
 }
 
-// However often records are read, and however that ends, no consumer is left behind.
+// Reading leaves no consumers behind, however often and however it ends.
 func TestReadingLeavesNoConsumers(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)
 	publish(t, b, "news", strings.Split(strings.Repeat("a b c d e f g h ", 5), " ")[:40]...)
 	at := Position{}
-	for range 20 { // a webhook of one record for each post that catches up
+	for range 20 { // a webhook with one record per post that catches up
 		_, batch := next(t, b, Choice{}, at, Extent{Most: 1})
 		at = batch.To
 		if _, _, err := Newest(t.Context(), b, Choice{Crawl: "news"}, 10); err != nil {
@@ -239,7 +242,7 @@ func TestReadingLeavesNoConsumers(t *testing.T) {
 	if n := consumers(); n != 0 {
 		t.Errorf("%d consumers are left", n)
 	}
-	for range 20 { // looks that are cut off, perhaps while their consumer is made: what is left then, the server removes
+	for range 20 { // cancelled reads, perhaps while the consumer is created: the server removes what remains
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		_ = Tail(ctx, b, Choice{}, func([]byte) bool { return true })
 		_, _ = ReadBatch(ctx, b, Choice{}, at, Extent{Most: 1})

@@ -11,7 +11,7 @@ import (
 	"seine/internal/output"
 )
 
-// commits are the entries of a log, each stored a second after the one before it.
+// commits are the entries of a log, stored one second apart.
 type commits []output.Commit
 
 func (l commits) List(int) (refs []output.Ref, err error) {
@@ -35,7 +35,7 @@ func (commits) Open(output.File) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader("")), nil
 }
 
-// logOf has so many commits of three partitions, of two files each.
+// logOf returns a log of commits in three partitions, with two files each.
 func logOf(many int) (l commits) {
 	for i := range many {
 		c := output.Commit{Partition: i % 3, Created: time.Unix(0, 0), FirstSeq: uint64(i), Stored: time.Unix(int64(i), 0)}
@@ -47,7 +47,8 @@ func logOf(many int) (l commits) {
 	return l
 }
 
-// Each file is told once, the newest first, whatever its partition and whatever is committed between two pages.
+// Each file is listed once, the newest first, whatever its partition and whatever is committed
+// between two pages.
 func TestFilesAreToldFromTheNewestToTheOldest(t *testing.T) {
 	for _, most := range []int{1, 3, 50} {
 		log, cursor, next := logOf(20), "", 19*2
@@ -61,7 +62,7 @@ func TestFilesAreToldFromTheNewestToTheOldest(t *testing.T) {
 				if page.Files[i].Path != want {
 					t.Fatalf("%d at a time: %s, want %s", most, page.Files[i].Path, want)
 				}
-				if next++; next%2 == 0 { // the entry before has two as well
+				if next++; next%2 == 0 { // the previous entry has two as well
 					next -= 4
 				}
 			}
@@ -85,7 +86,7 @@ func TestFilesAreToldFromTheNewestToTheOldest(t *testing.T) {
 	}
 }
 
-// An output whose format cannot be read back is reported, not empty.
+// An output in an unreadable format is reported, instead of being empty.
 func TestFormatThatCannotBeReadIsReported(t *testing.T) {
 	log := logOf(3)
 	for i := range log {

@@ -11,7 +11,7 @@ import (
 	"seine/pkg/messages"
 )
 
-// Each line has a verdict, by the rules that hold for seeds: include and guards do not.
+// Each line gets a verdict by the rules for seeds: include and guards do not apply.
 func TestEachLineHasAVerdict(t *testing.T) {
 	spec := crawlspec.Default()
 	spec.Exclude, spec.Include, spec.Schemes = []string{"*/private/*"}, []string{"*/p/*"}, []string{"https"}

@@ -15,7 +15,7 @@ import (
 
 const hostileText = "\x1b]0;owned\a\x1b[2J\r\n\u009b31m\u202e\x9b\u2028x"
 
-// infect puts hostile text into every string below v, and fills what is empty.
+// infect appends hostile text to every string below v, and fills empty values.
 func infect(v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.String:
@@ -59,11 +59,11 @@ func infect(v reflect.Value, depth int) {
 		if v.Type() == reflect.TypeFor[error]() {
 			v.Set(reflect.ValueOf(errors.New(hostileText)))
 		}
-	default: // it has no text
+	default: // has no text
 	}
 }
 
-// wantHarmless fails if a line holds more than plain text and the codes of styles.
+// wantHarmless fails if a line has anything but plain text and style codes.
 func wantHarmless(t *testing.T, what string, m Model) {
 	t.Helper()
 	for _, l := range m.lines() {
@@ -74,7 +74,7 @@ func wantHarmless(t *testing.T, what string, m Model) {
 	}
 }
 
-// Nothing that the screen shows reaches the terminal as it came, whichever field it is in.
+// No field on the screen reaches the terminal unescaped.
 func TestView_HostileTextInEveryField_NothingForTheTerminalToObey(t *testing.T) {
 	o := busy()
 	infect(reflect.ValueOf(o).Elem(), 0)
@@ -107,7 +107,7 @@ func TestView_HostileTextInEveryField_NothingForTheTerminalToObey(t *testing.T) 
 	}
 }
 
-// The net over the whole screen holds what a line forgot to clean, and keeps its colours.
+// The final check of the screen escapes what a line forgot to escape, and keeps the colours.
 func TestGuard_LineWithHostileText_OwnCodesStay(t *testing.T) {
 	line := bad.of("a\x1b[2Jb") + chosen.of(faint.of("c\u202e")) + "\x1b[31;5m\n"
 	got := guard(line)

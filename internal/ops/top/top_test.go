@@ -24,10 +24,10 @@ import (
 
 var update = flag.Bool("update", false, "write the screens that the tests see to testdata")
 
-// trailing is what nobody sees of a line.
+// trailing matches invisible spaces at the end of a line.
 var trailing = regexp.MustCompile(`(?m) +$`)
 
-// noon is when the tests play.
+// noon is the time of the tests.
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 func TestMain(m *testing.M) {
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// busy is a cluster in which much happens.
+// busy returns a cluster with much activity.
 func busy() *overview.Overview {
 	o := &overview.Overview{
 		At: noon, Dead: 3,
@@ -101,7 +101,7 @@ func busy() *overview.Overview {
 	return o
 }
 
-// screen is a model that has seen an overview, after keys.
+// screen returns a model that has got an overview and then some keys.
 func screen(width, height int, o *overview.Overview, keys ...string) Model {
 	m := New("nats://127.0.0.1:4222", "", time.Second, noon)
 	m = after(m, Size{Width: width, Height: height}, Looked{Overview: o, Connected: true})
@@ -111,14 +111,14 @@ func screen(width, height int, o *overview.Overview, keys ...string) Model {
 	return m
 }
 
-// Events beside messages.
+// Events of the model, in addition to messages.
 type (
 	Key  string
 	Size = tea.WindowSizeMsg
 	Tick struct{ Now time.Time }
 )
 
-// New returns a model of a cluster that answers each question with the question.
+// New returns a model of a cluster that answers each query with the query.
 func New(server, crawl string, every time.Duration, now time.Time) Model {
 	return newModel(server, Options{crawl, every}, echo{}, now)
 }
@@ -140,7 +140,7 @@ func after(m Model, events ...any) Model {
 	return m
 }
 
-// asks returns what an event makes the model ask for.
+// asks returns the queries that an event makes the model send.
 func asks(m Model, event any) (Model, []any) {
 	switch e := event.(type) {
 	case Key:
@@ -230,7 +230,7 @@ func TestScreens(t *testing.T) {
 	}
 }
 
-// Whatever the size, the lines fit, and nothing in them moves the cursor.
+// At any size the lines fit, and contain nothing that moves the cursor.
 func TestScreensFit(t *testing.T) {
 	for _, o := range []*overview.Overview{busy(), many(), {At: noon}} {
 		for _, keys := range [][]string{nil, {"?"}, {"enter"}, {"tab", "enter"}, {"tab", "tab", "end"}, {"tab", "tab", "end", "enter"}, {"/", "x"}, {"c"}} {
@@ -289,7 +289,7 @@ func TestKeysSteerWhatIsSelected(t *testing.T) {
 	}
 }
 
-// The selected row stays the selected one when others come before it.
+// The selected row stays selected when other rows come before it.
 func TestSelectionFollowsItsRow(t *testing.T) {
 	m := screen(80, 24, busy(), "tab", "down", "down")
 	o := busy()
@@ -306,7 +306,8 @@ func TestSelectionFollowsItsRow(t *testing.T) {
 	}
 }
 
-// One look at a time, however long it takes; of many crawls those that are seen.
+// Only one query runs at a time, however long it takes; of many crawls, the visible ones are
+// queried.
 func TestLooksFollowEachOther(t *testing.T) {
 	m, todo := asks(New("", "", 2*time.Second, noon), Tick{noon})
 	if len(todo) != 1 {
@@ -329,7 +330,7 @@ func TestLooksFollowEachOther(t *testing.T) {
 	}
 }
 
-// A lost connection is told with the time of the last figures, which stay.
+// A lost connection is reported with the time of the last figures, which stay visible.
 func TestLostConnectionIsTold(t *testing.T) {
 	m := screen(80, 24, busy())
 	at := func(m Model) string { return ansi.Strip(strings.Join(m.lines(), "\n")) }

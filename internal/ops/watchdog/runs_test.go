@@ -10,7 +10,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// ends has a run end, in which so many pages were made of.
+// ends completes a run with products from a number of pages.
 func (w *clusterFixture) ends(pages int64) {
 	w.seen.Lock()
 	defer w.seen.Unlock()
@@ -20,8 +20,8 @@ func (w *clusterFixture) ends(pages int64) {
 	w.crawl.Queued, w.crawl.InFlight, w.crawl.Run, w.crawl.Changed = 0, 0, run.Run, at.UnixMilli()
 }
 
-// A run that made less than those before is told when it has ended, also by a leader that
-// comes later; and runs are asked for only when there may be others.
+// A low-yield run is reported when it has ended, also by a later leader. Runs are queried only when
+// there may be new ones.
 func TestRunThatMadeLessIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newClusterFixture()
@@ -34,7 +34,7 @@ func TestRunThatMadeLessIsTold(t *testing.T) {
 			t.Errorf("runs were asked for %d times", w.askedOf)
 		}
 		w.ends(0)
-		w.runs[0].Ended = time.Time{} // it goes on
+		w.runs[0].Ended = time.Time{} // still running
 		w.lead(10 * time.Minute)
 		w.want(t, "", "")
 		w.runs[0].Ended = w.runs[0].Last
@@ -47,7 +47,7 @@ func TestRunThatMadeLessIsTold(t *testing.T) {
 	})
 }
 
-// Pages that a spec drops because they have not changed are no lack of records.
+// Pages that a spec drops because they are unchanged do not lower the yield.
 func TestRunOfDroppedPagesIsNoAlert(t *testing.T) {
 	for unchanged, want := range map[crawlspec.Unchanged]string{crawlspec.UnchangedKeep: "raised yield", crawlspec.UnchangedDrop: ""} {
 		synctest.Test(t, func(t *testing.T) {
@@ -66,8 +66,8 @@ func TestRunOfDroppedPagesIsNoAlert(t *testing.T) {
 	}
 }
 
-// Runs whose records a spec counted in another way say nothing of those that it counts now,
-// whoever leads.
+// Runs whose records were counted under another spec are not compared with current ones, whoever
+// leads.
 func TestRunsBeforeASwitchToDroppedPagesAreNotCompared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newClusterFixture()

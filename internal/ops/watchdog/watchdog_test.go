@@ -21,7 +21,7 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// bucket is a store as NATS is one: changed by compare-and-set.
+// bucket is a store with NATS's compare-and-set semantics.
 type bucket struct {
 	mu    sync.Mutex
 	state alerts.State
@@ -58,25 +58,25 @@ func (b *bucket) Save(_ context.Context, _ string, st *alerts.State, rev uint64)
 	return b.rev, nil
 }
 
-// clusterFixture is a cluster with one crawl, whose requests fail or do not.
+// clusterFixture is a cluster with one crawl, whose requests may fail.
 type clusterFixture struct {
 	bucket
 	crawl   overview.Crawl
 	failing bool
 	due     bool
 	runs    []frontierapi.Run
-	askedOf int // how often runs were asked for
+	askedOf int // number of queries for runs
 
-	unchanged crawlspec.Unchanged // what the spec has done with such pages
+	unchanged crawlspec.Unchanged // how the spec treats unchanged pages
 
 	down bool // the receiver
 
-	seen   sync.Mutex // of what leaders do
+	seen   sync.Mutex // guards the effects of leaders
 	posted []string
 	log    bytes.Buffer
 }
 
-// Write takes a line of the log.
+// Write adds a line to the log.
 func (w *clusterFixture) Write(line []byte) (int, error) {
 	w.seen.Lock()
 	defer w.seen.Unlock()
@@ -89,7 +89,7 @@ func newClusterFixture() *clusterFixture {
 	}}}
 }
 
-// leader returns one of the processes that may lead.
+// leader returns a process that may lead.
 func (w *clusterFixture) leader() *Watchdog {
 	spec := crawlspec.Default()
 	spec.Alerts.Webhook = "https://hooks.example/"
@@ -127,7 +127,7 @@ func (w *clusterFixture) leader() *Watchdog {
 	}
 }
 
-// lead has a leader lead for a while, and then die.
+// lead lets a leader lead for a while, and then die.
 func (w *clusterFixture) lead(span time.Duration) {
 	ctx, die := context.WithTimeout(context.Background(), span)
 	defer die()
@@ -170,8 +170,8 @@ func TestLeadersNeitherRepeatNorForget(t *testing.T) {
 	})
 }
 
-// The receiver is down while alerts are raised and cleared and leaders come and
-// go: it hears of all of it, in order, when it is back.
+// The receiver is down while alerts are raised and cleared and leaders change. When it is back, it
+// gets all of the changes in order.
 func TestReceiverThatIsDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newClusterFixture()
@@ -183,13 +183,13 @@ func TestReceiverThatIsDown(t *testing.T) {
 		w.down = false
 		w.lead(30 * time.Minute)
 		w.want(t, "raised error_rate, cleared error_rate", "raised error_rate, cleared error_rate")
-		if n := strings.Count(w.log.String(), "was not delivered"); n < 5 || n > 25 { // each leader begins anew
+		if n := strings.Count(w.log.String(), "was not delivered"); n < 5 || n > 25 { // each leader starts again
 			t.Errorf("tried %d times in vain", n)
 		}
 	})
 }
 
-// A change that nobody takes is dropped after some two hours.
+// A change that cannot be delivered is dropped after about two hours.
 func TestChangeIsDropped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newClusterFixture()
@@ -201,7 +201,7 @@ func TestChangeIsDropped(t *testing.T) {
 	})
 }
 
-// What was posted while NATS was away is posted once, and noted when it is back.
+// A change that was posted while NATS was down is posted once, and recorded when NATS is back.
 func TestPostedWhileTheStoreIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newClusterFixture()
@@ -231,7 +231,7 @@ func TestPostedWhileTheStoreIsAway(t *testing.T) {
 	})
 }
 
-// Of two that believe to lead, what one stores the other does not store over.
+// Two processes that both consider themselves leaders do not overwrite each other's state.
 func TestTwoLeaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newClusterFixture()
@@ -247,8 +247,7 @@ func TestTwoLeaders(t *testing.T) {
 	})
 }
 
-// Whether a host is due decides between a crawl that stands still and one that
-// waits.
+// A crawl whose hosts are due is stalled; a crawl whose hosts are not due is waiting.
 func TestQueuedURLsOfHostsThatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newClusterFixture()
@@ -274,8 +273,7 @@ func TestQueuedURLsOfHostsThatWait(t *testing.T) {
 	})
 }
 
-// However many crawls there are, few have a label of their own, and none is left
-// out.
+// However many crawls there are, few have their own label, and none is left out.
 func TestCrawlsOfMetricsAreBounded(t *testing.T) {
 	var all []overview.Crawl
 	for i := range 3 * maxCrawls {
@@ -290,8 +288,8 @@ func TestCrawlsOfMetricsAreBounded(t *testing.T) {
 	}
 }
 
-// What a former leader knew of a crawl is looked at once, and then no more unless
-// something happens in it. As long as an alert of it is raised, it is looked at.
+// An ended crawl of a former leader is inspected once, and then only if something happens in it.
+// While one of its alerts is raised, it is inspected.
 func TestEndedCrawlsAreNotLookedAtForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newClusterFixture()
@@ -306,7 +304,7 @@ func TestEndedCrawlsAreNotLookedAtForEver(t *testing.T) {
 		next.look = func(ctx context.Context, first []string) (*clusterSnapshot, error) {
 			looks++
 			s, err := look(ctx, first)
-			if len(first) == 0 { // as where it is one of very many
+			if len(first) == 0 { // as if it were one of very many
 				s.Crawls = nil
 				return s, err
 			}

@@ -35,8 +35,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// site is a small web site: /, /1 … /9 with a product each, /broken, whose response breaks off, and
-// other pages for tests.
+// site is a small web site: /, /1 … /9 with a product each, /broken, which answers 404, and other
+// pages for tests.
 func site(t *testing.T) string {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
