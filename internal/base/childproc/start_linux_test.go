@@ -100,7 +100,7 @@ func TestChildrenEndWithTheirParent(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.Copy(io.Discard, lines); err != nil { // until neither has the pipe any more
+	if _, err := io.Copy(io.Discard, lines); err != nil { // until both have closed the pipe
 		t.Errorf("the child stays: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ func TestIdentityStaysThatOfTheDirectory(t *testing.T) {
 	if other, err := Identity(t.TempDir()); err != nil || other == first {
 		t.Errorf("another directory has %q, %v", other, err)
 	}
-	// A crash may have left the file without its text.
+	// A crash may have left the file empty.
 	if err := os.WriteFile(filepath.Join(dir, "IDENTITY"), []byte("\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

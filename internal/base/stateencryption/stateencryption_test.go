@@ -172,7 +172,7 @@ func TestStoreOutlivesAPowerFailure(t *testing.T) {
 	check(t, db.Close())
 }
 
-// Any part of a file is read as it was written, wherever reads and writes begin and end.
+// Any part of a file is read as written, wherever reads and writes begin and end.
 func TestFileIsReadAnywhere(t *testing.T) {
 	fs := (&Key{[]byte(one)}).FS(vfs.NewMem())
 	want := make([]byte, 5000)

@@ -38,8 +38,8 @@ func BenchmarkResolveFast(b *testing.B) {
 	}
 }
 
-// BenchmarkResolveSlow measures the complete parser on a reference that needs
-// it, and on some that do not.
+// BenchmarkResolveSlow measures the complete parser on a reference that needs it, and on some that
+// do not.
 func BenchmarkResolveSlow(b *testing.B) {
 	base, err := NewBase(benchBase)
 	if err != nil {
@@ -126,7 +126,7 @@ func BenchmarkCanonicalize(b *testing.B) {
 	}
 }
 
-// BenchmarkNormalize measures the options that crawls have by default.
+// BenchmarkNormalize measures the default options of crawls.
 func BenchmarkNormalize(b *testing.B) {
 	n := NewNormalizer(NormalizeOptions{DropTracking: true, DropSessions: true})
 	for _, c := range []struct{ name, url string }{

@@ -160,7 +160,7 @@ func TestNormalize(t *testing.T) {
 				if got := n.Normalize(u); got != want {
 					t.Errorf("Normalize(%q) = %q, want %q", u, got, want)
 				}
-				if !strings.Contains(c[0], "%41") { // that one is not canonical
+				if !strings.Contains(c[0], "%41") { // %41 is not canonical
 					checkNormal(t, n, group.options, u)
 				}
 			}

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tokens are pieces of URLs with a meaning somewhere in the grammar. Strings of
-// them reach combinations that byte-wise fuzzing takes long to find.
+// tokens are pieces of URLs with a meaning somewhere in the grammar. Strings of them reach
+// combinations that byte-wise fuzzing takes long to find.
 var tokens = []string{
 	"a", "B", "xn--", "0", "1", "255", "256", "0x", "80", "443", "-", "_", "~", "+", "^", "|", "'", "\"", "{", "e",
 	".", "..", "/", "//", "\\", ":", "@", "?", "#", "[", "]", "::1", "&", "=", ";", ",",

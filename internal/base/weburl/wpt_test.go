@@ -25,11 +25,11 @@ type tally struct {
 	invalid    int // not a URL by the standard
 	otherTypes int // a URL, neither http nor https
 	emptyEnd   int // see hasEmptyEnd
-	same       int // its canonical form is the standard's serialisation
-	normalized int // it differs by the rules in the package comment
+	same       int // the canonical form is the standard's serialisation
+	normalized int // the canonical form differs by the rules in the package comment
 }
 
-// TestWebPlatform runs the copy of the data that comes with the parser module.
+// TestWebPlatform runs the copy of the data in the parser module.
 func TestWebPlatform(t *testing.T) {
 	var got tally
 	for _, c := range webPlatformTests(t) {

@@ -26,8 +26,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// cluster returns a bus to a server of its own, with what a crawl leaves: messages of which some were purged and
-// some read, keys, a body, and the snapshot of a partition.
+// cluster returns a connection to a new server with the traces of a crawl: messages, some of them
+// purged and some read, keys, a body, and the snapshot of a partition.
 func cluster(t *testing.T) *stages.Bus {
 	t.Helper()
 	b, _ := stagestest.Dial(t, natstest.NewBroker(t).URL())
@@ -90,7 +90,7 @@ func saveState(t *testing.T, b *stages.Bus, p int, epoch uint64) {
 	must(t, err)
 }
 
-// contents is all that a client can see of a cluster.
+// contents returns everything that a client can see of a cluster.
 func contents(t *testing.T, b *stages.Bus) map[string]any {
 	t.Helper()
 	all := make(map[string]any)
@@ -106,7 +106,7 @@ func contents(t *testing.T, b *stages.Bus) map[string]any {
 			all[name+" made"] = info.Created
 		}
 		all[name+" config"] = info.Config.MaxBytes
-		if name == keyValues(messages.BucketLeases) { // they end soon, and works have keys there: only that numbers go on counts
+		if name == keyValues(messages.BucketLeases) { // leases expire soon, and works have keys there, so only the rising numbers count
 			all[name+" goes on"] = info.State.LastSeq >= 4
 			continue
 		}
@@ -169,8 +169,8 @@ func emptyServer(t *testing.T) *stages.Bus {
 	return b
 }
 
-// A restored cluster has what the one had that was copied: each message with its sequence and time, how far consumers had
-// read, keys with their history, bodies, and the states of partitions.
+// A restored cluster has the contents of the original: each message with its sequence and time, the
+// positions of consumers, keys with their history, bodies, and the states of partitions.
 func TestRestoreHasAllThatWasCopied(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
@@ -183,10 +183,11 @@ func TestRestoreHasAllThatWasCopied(t *testing.T) {
 	wantContents(t, contents(t, restored), want)
 }
 
-// restoreSteps are what a restore reports before it begins its last steps.
+// restoreSteps are the log messages of a restore before its last steps.
 var restoreSteps = []string{"restoring the state of", "restoring " + metaStream, "installing", "completing"}
 
-// A restore that was ended after any step is begun anew by the next, and none is taken for whole before it is.
+// A restore that was interrupted after any step is started again by the next one, and does not
+// count as complete before.
 func TestRestoreIsBegunAnewAfterEachStep(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
@@ -209,7 +210,7 @@ func TestRestoreIsBegunAnewAfterEachStep(t *testing.T) {
 	wantContents(t, contents(t, restored), want)
 }
 
-// electing is a cluster that has no leader yet of a stream that was restored a moment ago.
+// electing is a cluster whose newly restored streams have no leader yet.
 type electing struct {
 	jetstream.JetStream
 	asked map[string]bool
@@ -237,7 +238,8 @@ func TestRestoreWaitsForLeaders(t *testing.T) {
 	wantContents(t, contents(t, restored), want)
 }
 
-// Durable consumers continue behind what they had acknowledged, also those of other applications, whatever they are like.
+// Durable consumers continue after their last acknowledgement, whatever their configuration,
+// including those of other applications.
 func TestRestoredConsumersContinue(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
@@ -268,7 +270,8 @@ func TestRestoredConsumersContinue(t *testing.T) {
 	}
 }
 
-// A restored cluster can be copied and restored again: its streams are still known by when the first ones were made.
+// A restored cluster can be backed up and restored again: its streams keep the identity of their
+// first creation times.
 func TestRestoredClusterIsCopiedAgain(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
@@ -280,7 +283,7 @@ func TestRestoredClusterIsCopiedAgain(t *testing.T) {
 		must(t, err)
 	}
 	wantContents(t, contents(t, b), want)
-	must(t, b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1)) // as a frontier does that starts
+	must(t, b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1)) // as a starting frontier does
 	wantContents(t, contents(t, b), want)
 }
 
@@ -350,8 +353,8 @@ func (c cancelling) Handle(context.Context, slog.Record) error {
 func (c cancelling) WithAttrs([]slog.Attr) slog.Handler { return c }
 func (c cancelling) WithGroup(string) slog.Handler      { return c }
 
-// While a restore runs, or after it was interrupted, neither a second one nor a frontier begins, and no stage joins; the second one
-// continues after an interruption.
+// While a restore runs, or after it was interrupted, no frontier starts and no stage joins. A
+// second restore is refused while one runs, and continues an interrupted one.
 func TestRestoreKeepsOthersAway(t *testing.T) {
 	t.Parallel()
 	dir := takeBackup(t, cluster(t))
@@ -393,7 +396,8 @@ func TestRestoreKeepsOthersAway(t *testing.T) {
 	must(t, b.Provision(t.Context(), 4, messages.DefaultStreamLimits(), 1))
 }
 
-// A folder that a process has left which was killed is no backup, and does not keep the next from making one.
+// The folder that a killed process left is not a valid backup, and does not prevent the next
+// backup.
 func TestBackupIsBegunAnewAfterAKill(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
@@ -406,7 +410,7 @@ func TestBackupIsBegunAnewAfterAKill(t *testing.T) {
 	}
 }
 
-// Two backups into one folder do not write over each other, and one that may not begin removes nothing.
+// Two backups into one folder do not overwrite each other, and a refused one removes nothing.
 func TestBackupsOfOneFolderAreMadeOneAtATime(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
@@ -436,7 +440,8 @@ func TestBackupsOfOneFolderAreMadeOneAtATime(t *testing.T) {
 	}
 }
 
-// While a backup is made, no janitor purges what is still to be copied; afterwards nothing is held any more.
+// During a backup no janitor purges messages that are still to be copied; afterwards nothing is
+// held any more.
 func TestNothingIsPurgedWhileABackupIsMade(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)

@@ -22,7 +22,7 @@ type options struct {
 	Include []string           `help:"Patterns." sep:"none"`
 }
 
-// parse reads options from a YAML text, if any, and flags.
+// parse reads options from a YAML text, if not empty, and flags.
 func parse(t *testing.T, text string, flags ...string) (options, error) {
 	t.Helper()
 	var o options
@@ -59,7 +59,7 @@ func TestFlagsOverrideEnvironmentOverridesFile(t *testing.T) {
 	}
 }
 
-// A list is what the flag says when it is repeated, whatever its members have in them.
+// A list in the file means the same as the repeated flag, whatever its elements contain.
 func TestListsOfTheFileAreRepeatedFlags(t *testing.T) {
 	for text, want := range map[string][]string{
 		"include: ['/p/*', '/c/*']":     {"/p/*", "/c/*"},
@@ -105,7 +105,7 @@ func TestWrongOptionsAreNamed(t *testing.T) {
 	}
 }
 
-// Whoever reads the help sees what an option is if it is left out.
+// The help shows the default of each option.
 func TestHelpHasEveryDefault(t *testing.T) {
 	var o struct {
 		Out     string `arg:"" optional:"" help:"Directory." default:"./out"`

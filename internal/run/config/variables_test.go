@@ -23,7 +23,7 @@ func TestMisspeltVariablesAreNamed(t *testing.T) {
 	}
 }
 
-// A negative value after a flag is not told to be a flag.
+// The message for a negative value after a flag does not mistake it for a flag.
 func TestNegativeValueIsExplained(t *testing.T) {
 	const want = "--delay -1s: a value that begins with - is written with an equals sign: --delay=-1s"
 	if _, err := parse(t, "", "--delay", "-1s"); err == nil || reword(err).Error() != want {
@@ -31,7 +31,7 @@ func TestNegativeValueIsExplained(t *testing.T) {
 	}
 }
 
-// That a choice may be left out is nothing to choose.
+// The empty value of an optional choice is not listed as a choice.
 func TestChoicesAreNamed(t *testing.T) {
 	err := errors.New(`--stage must be one of "","frontier","parser" but got "nope"`)
 	const want = `--stage must be one of "frontier","parser" but got "nope"`

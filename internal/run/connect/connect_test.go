@@ -32,8 +32,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// Whatever a server asks for, the options say who one is by files, and a server that
-// does not know one says no at once.
+// All kinds of credentials can be given as files, and a server that does not accept them refuses
+// the connection at once.
 func TestEveryWayToSayWhoOneIs(t *testing.T) {
 	password, token := file(t, "password", "s3cret\n"), file(t, "token", "t0ken")
 	user, err := nkeys.CreateUser()
@@ -83,8 +83,8 @@ func TestEveryWayToSayWhoOneIs(t *testing.T) {
 	}
 }
 
-// A process whose server has certificates of another authority says so and waits. It reads its own files again at each
-// attempt: new ones in their place are enough.
+// A process whose server has certificates of another authority reports that and waits. It reads its
+// own files again at each attempt, so replacing them is enough.
 func TestServerOfAnotherAuthorityIsTold(t *testing.T) {
 	mine, other := newCertificates(t), newCertificates(t)
 	first := natstest.Options(t)
@@ -118,8 +118,8 @@ func TestServerOfAnotherAuthorityIsTold(t *testing.T) {
 	}
 }
 
-// With a server that trusts an operator, users show a JWT which their account has
-// signed, and what they may is in it.
+// On a server with an operator, users present a JWT that their account signed and that has their
+// permissions.
 func TestUserOfAnOperator(t *testing.T) {
 	operator, operatorKey := newKey(t, nkeys.CreateOperator)
 	account, accountKey := newKey(t, nkeys.CreateAccount)
@@ -200,7 +200,7 @@ func newKey(t *testing.T, create func() (nkeys.KeyPair, error)) (key nkeys.KeyPa
 	return key, public
 }
 
-// A context may be named by its file, and the files in it by where they are from there.
+// A context can be given as a file, and the files in it are relative to that file.
 func TestContextByItsFile(t *testing.T) {
 	user, public := newKey(t, nkeys.CreateUser)
 	seed, err := user.Seed()
@@ -294,7 +294,7 @@ func file(t *testing.T, name, text string) string {
 	return f
 }
 
-// certificates are an authority, and one certificate that it signed for both sides.
+// certificates are an authority and one certificate signed by it, for both sides.
 type certificates struct{ ca, cert, key string }
 
 func newCertificates(t *testing.T) certificates {
@@ -334,7 +334,8 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// A context says which JetStream is meant: that of a domain behind a leaf node, which has one of its own.
+// A context selects the JetStream: that of a domain, from behind a leaf node with its own
+// JetStream.
 func TestContextOfAJetStreamDomain(t *testing.T) {
 	for field, inHub := range map[string]bool{`"jetstream_domain": "hub"`: true, `"jetstream_domain": "leaf"`: false, `"jetstream_api_prefix": "$JS.hub.API"`: true} {
 		t.Run(field, func(t *testing.T) {
@@ -364,7 +365,7 @@ func TestContextOfAJetStreamDomain(t *testing.T) {
 	}
 }
 
-// useAll has streams, buckets and objects made and used.
+// useAll creates and uses streams, buckets and objects.
 func useAll(t *testing.T, bus *stages.Bus) {
 	t.Helper()
 	ctx := t.Context()

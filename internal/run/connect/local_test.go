@@ -12,7 +12,8 @@ import (
 	"seine/internal/testing/natstest"
 )
 
-// A crawl that was killed and goes on has another port and another token. Who looked into it looks on.
+// A crawl that was killed and resumes has another port and token. A client that inspects it
+// follows.
 func TestWhoLooksIntoACrawlFollowsItToItsNextServer(t *testing.T) {
 	data := t.TempDir()
 	check(t, os.MkdirAll(filepath.Join(data, "nats"), 0o700))
@@ -46,8 +47,8 @@ func TestWhoLooksIntoACrawlFollowsItToItsNextServer(t *testing.T) {
 	check(t, bus.NC.FlushTimeout(10*time.Second))
 }
 
-// Where a crawl is stored and does not run, nobody is led to a server that happens to be at the
-// usual address: what was meant for the one would be done to another of the same name.
+// If the stored crawl does not run, commands do not fall back to a server at the default address:
+// they could change another crawl with the same name.
 func TestStoredCrawlGoesBeforeTheUsualServer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var o Operator

@@ -12,7 +12,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// The summary of an interrupted crawl counts the pages that were in flight: their records are in the output.
+// The summary of an interrupted crawl counts the pages that were in flight, because their records
+// are in the output.
 func TestSummaryOfAnInterruptedCrawlCountsWhatWasInFlight(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())

@@ -16,14 +16,15 @@ import (
 	"seine/pkg/messages"
 )
 
-// laterRuns runs the command again and again in one directory.
+// laterRuns runs the command repeatedly in one directory.
 type laterRuns struct {
 	t   *testing.T
 	dir string
 	log bytes.Buffer // of the last run
 }
 
-// run runs the crawl once, as change makes its spec and options, and returns the summary as a person reads it.
+// run runs the crawl once, with a spec and options from change. It returns the summary and its
+// text.
 func (l *laterRuns) run(change func(o *Options, spec *crawlspec.Spec), seeds ...string) (*Summary, string) {
 	l.t.Helper()
 	o := DefaultOptions("c", filepath.Join(l.dir, "data"))
@@ -61,7 +62,8 @@ func (l *laterRuns) wants(text string, has ...string) {
 // asIs changes nothing.
 func asIs(*Options, *crawlspec.Spec) {}
 
-// site serves a start page with a link, and counts requests for pages. It refuses /closed without an Authorization.
+// site serves a start page with a link, and counts requests for pages. It refuses /closed without
+// an Authorization header.
 func site(t *testing.T) (url string, requests *atomic.Int64) {
 	t.Helper()
 	requests = new(atomic.Int64)
@@ -87,8 +89,8 @@ func site(t *testing.T) (url string, requests *atomic.Int64) {
 	return srv.URL, requests
 }
 
-// URLs that failed for want of a secret or of its right value are retried by each run, those that the site refused once the command changes the
-// spec, other than its limits.
+// URLs that failed because of a missing or wrong secret are retried in each run. URLs that the site
+// refused are retried after the command changes the spec, other than its limits.
 func TestFailuresAreRetriedWhenTheSpecOrASecretIsCorrected(t *testing.T) {
 	t.Parallel()
 	url, _ := site(t)
@@ -133,7 +135,8 @@ func TestFailuresAreRetriedWhenTheSpecOrASecretIsCorrected(t *testing.T) {
 	}
 }
 
-// Runs that fetch nothing have no rate, and say why there is no page, or that the URLs of their command wait.
+// Runs that fetch nothing have no rate. They say why there is no page, or that the URLs of their
+// command wait.
 func TestSummaryOfARunThatFetchesNothing(t *testing.T) {
 	t.Parallel()
 	url, requests := site(t)
@@ -162,7 +165,8 @@ func TestSummaryOfARunThatFetchesNothing(t *testing.T) {
 	}
 }
 
-// A run over all pages is no resumed one, and its row has what it found.
+// The summary of a new run over all pages is not that of a resumed one, and its row has the
+// results.
 func TestSummaryOfANewRunHasWhatItFound(t *testing.T) {
 	t.Parallel()
 	url, _ := site(t)
@@ -180,7 +184,8 @@ func TestSummaryOfANewRunHasWhatItFound(t *testing.T) {
 	}
 }
 
-// A run without a page of its own is told from others: that of a command whose URLs all fail, and a new one in which all fails.
+// Runs without a page fail: that of a command whose URLs all fail, and a new run in which
+// everything fails.
 func TestRunsThatFetchNothingFail(t *testing.T) {
 	t.Parallel()
 	url, _ := site(t)

@@ -18,8 +18,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// Whoever opens what a crawl has stored asks about all of it: the specs have been read, and
-// messages applied that the crawl had no time for.
+// A query about a stored crawl sees all of it: the specs are loaded, and messages are applied that
+// the crawl had not processed.
 func TestAllThatIsStoredIsTakenInBeforeItIsAskedAbout(t *testing.T) {
 	t.Parallel()
 	const crawls, urls = 1000, 3000
@@ -60,7 +60,7 @@ func TestAllThatIsStoredIsTakenInBeforeItIsAskedAbout(t *testing.T) {
 	}
 }
 
-// Whoever opens what a crawl has stored sends no request: nobody is there to answer.
+// Opening a stored crawl sends no fetch requests, because no fetcher runs.
 func TestLookIntoAStoredCrawlSendsNoRequest(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
@@ -89,7 +89,7 @@ func TestLookIntoAStoredCrawlSendsNoRequest(t *testing.T) {
 	}
 }
 
-// store lets do store something in the directory of a crawl that does not run.
+// store calls do with a connection to the directory of a stopped crawl.
 func store(t *testing.T, data string, do func(*stages.Bus)) {
 	t.Helper()
 	server, err := embedded.Start(embedded.Options{Dir: filepath.Join(data, "nats"), Private: true})

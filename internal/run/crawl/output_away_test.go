@@ -10,8 +10,8 @@ import (
 	"seine/internal/output"
 )
 
-// A database that starts again ends no crawl. One that stays away does, and so does at once
-// what no waiting mends.
+// A database restart does not end a crawl. A long outage does, and so does, at once, an error that
+// waiting cannot fix.
 func TestOutputThatIsAwayIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// What somebody changes in a spec while a crawl begins stays, both before the crawl has stored its own and while it feeds its seeds.
+// Concurrent changes of a spec during the start of a crawl are kept, both before the crawl stores
+// its own and while it publishes its seeds.
 func TestChangesOfASpecWhileACrawlBeginsStay(t *testing.T) {
 	t.Parallel()
 	_, bus := stagestest.Open(t)
@@ -40,7 +41,7 @@ func TestChangesOfASpecWhileACrawlBeginsStay(t *testing.T) {
 		s.MaxPages = 7
 		return &s, nil
 	}}}
-	const seeds = 3000 // so many that they are published in several parts
+	const seeds = 3000 // enough to be published in several parts
 	for range seeds {
 		c.Seeds = append(c.Seeds, messages.Seed{URL: "https://a.example/" + strings.Repeat("x", 1000)})
 	}

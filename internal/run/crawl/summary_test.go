@@ -23,7 +23,7 @@ func TestSummaryNamesCancelledHostsAndFailedLogins(t *testing.T) {
 	}
 }
 
-// A run of a crawl that is at its limit fetches nothing, and names the queue that its URLs are in.
+// A run of a crawl at its limit fetches nothing, and names the queue of its URLs.
 func TestSummaryOfALimitThatWasReachedBefore(t *testing.T) {
 	t.Parallel()
 	s := Summary{Outcome: OutcomeLimit, Limit: "max_pages", Pages: 6, PagesBefore: 6, URLs: URLCounts{Open: 15}}
@@ -36,7 +36,8 @@ func TestSummaryOfALimitThatWasReachedBefore(t *testing.T) {
 	}
 }
 
-// The summary has what helps: no pace of a run without pages, no slow host that is fast, and the flags that continue.
+// The summary leaves out useless rows: the rate of a run without pages, and slow hosts that are
+// fast. It names the flags to continue.
 func TestSummaryLeavesOutUselessRows(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -84,7 +85,7 @@ func TestSummaryLeavesOutUselessRows(t *testing.T) {
 	}
 }
 
-// The keys that the summary names for a guard are keys of a spec.
+// The keys that the summary names for a guard are valid in a spec.
 func TestKeysOfGuardsAreInTheSpec(t *testing.T) {
 	t.Parallel()
 	for _, guard := range traps.Reasons() {

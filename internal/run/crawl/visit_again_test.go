@@ -7,8 +7,8 @@ import (
 	"seine/pkg/stages/frontier/frontierapi"
 )
 
-// A run over everything begins where the crawl has ended, and not once more where one was
-// interrupted, be it before it came to any URL.
+// A run over all pages starts after the end of the previous run, but not again if it was
+// interrupted, even before its first URL.
 func TestRunOverEverythingBeginsWhenTheLastHasEnded(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

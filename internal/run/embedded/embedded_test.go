@@ -46,7 +46,7 @@ func TestStartSaysWhatKeepsTheServerFromIt(t *testing.T) {
 	}
 }
 
-// What was acknowledged a moment before the server ends is not delivered again.
+// Messages acknowledged just before the server ends are not redelivered.
 func TestStopKeepsWhatWasAcknowledged(t *testing.T) {
 	t.Parallel()
 	dir, ctx := t.TempDir(), t.Context()
@@ -100,7 +100,7 @@ func TestStopKeepsWhatWasAcknowledged(t *testing.T) {
 	}
 }
 
-// Who finds a directory in use is told by which process, also after another has had it.
+// The error for a directory in use names its process, also after another process had it.
 func TestDirectoryInUseNamesWhoHasIt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -56,7 +56,7 @@ func print(t *testing.T, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _ = config.Parse(parser, args) // what is missing is of no interest where it has ended
+	_, _ = config.Parse(parser, args) // errors do not matter after the exit
 	if !ended {
 		t.Fatalf("%q does not end well: %s", args, out.String())
 	}
@@ -105,7 +105,7 @@ func TestPageOfACommandHasThoseBelowIt(t *testing.T) {
 	}
 }
 
-// man reads the pages without a warning.
+// man displays the pages without a warning.
 func TestManReadsThePages(t *testing.T) {
 	if _, err := exec.LookPath("man"); err != nil {
 		t.Skip("there is no man here")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The journal of systemd takes the level of a line from its beginning, and has the time itself.
+// The systemd journal reads the level at the beginning of a line, and adds the time itself.
 func TestLogger_Journal_LinesBeginWithTheirLevel(t *testing.T) {
 	var out lockedBuffer
 	log := Logging{LogLevel: "debug", LogFormat: "journal"}.Logger(&out).With("stage", "fetcher")

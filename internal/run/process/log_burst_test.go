@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// What happens to a million pages at once is told some times, and then how often it
-// was left out; other messages, and who debugs, lose nothing.
+// A message that is logged very often is logged a few times and then only counted. Other messages,
+// and debug logs, lose nothing.
 func TestLinesOfOneMessageAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out lockedBuffer

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Logs in JSON are shown on terminals, too: what one obeys is an escape there, and the
-// same text for whoever decodes it.
+// Logs in JSON are shown on terminals too: terminal escapes are JSON escapes there, which decode to
+// the same text.
 func TestLogger_JSON_EscapesWhatATerminalObeys(t *testing.T) {
 	var out lockedBuffer
 	const hostile = "a\u009b31m\x1b[2J\u202eb\u2028\u200bc 日本 é 😀"
@@ -29,8 +29,8 @@ func TestLogger_JSON_EscapesWhatATerminalObeys(t *testing.T) {
 	}
 }
 
-// net/http logs what a server sends unasked. It may hold a secret that the server was
-// sent before, and anything else.
+// net/http logs unsolicited responses. They may contain a secret that the server was sent before,
+// and anything else.
 func TestLogger_UnsolicitedResponse_BytesAreNotLogged(t *testing.T) {
 	flags, before := log.Flags(), log.Writer()
 	defer func() { log.SetFlags(flags); log.SetOutput(before) }()
@@ -70,7 +70,8 @@ func TestLogger_UnsolicitedResponse_BytesAreNotLogged(t *testing.T) {
 	}
 }
 
-// What is quoted counts as it is quoted, however it ends.
+// Each complete quoted string is replaced with the size of its quoted form; a string without an end
+// stays.
 func TestUnquoted_QuotedStrings_OnlyTheirSizesAreWritten(t *testing.T) {
 	for line, want := range map[string]string{
 		`no quotes`:                     `no quotes`,

@@ -17,7 +17,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// common are the options of a stage, over a server of its own.
+// common returns the options of a stage, with a new server.
 func common(t *testing.T) *Common {
 	t.Helper()
 	o := natstest.Listening(t)
@@ -28,8 +28,8 @@ func common(t *testing.T) *Common {
 	}
 }
 
-// A cluster that elects its leaders answers nobody; a stage that is started
-// meanwhile waits, as it does for NATS itself.
+// A cluster without elected leaders answers nobody. A stage that starts then waits, as it does for
+// NATS itself.
 func TestStageThatStartsDuringAnElectionWaits(t *testing.T) {
 	tries := 0
 	err := serve(t.Context(), "test", common(t), slog.New(slog.DiscardHandler), func() {}, func(_ context.Context, env Env) error {
@@ -69,7 +69,8 @@ func TestStageEndsWithAnErrorThatWaitingDoesNotMend(t *testing.T) {
 	}
 }
 
-// A request to drain ends the context of a process, as a signal does, and the answer says that it drains, until it has ended.
+// A drain request ends the context of a process, as a signal does. The answer reports the drain
+// until the process has ended.
 func TestProcessThatIsAskedToDrainEnds(t *testing.T) {
 	o := common(t)
 	ctx, drain := context.WithCancel(t.Context())

@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// kit is a crawl whose streams a test fills, and no stage works at.
+// kit is a crawl whose streams a test fills, without stages.
 type kit struct {
 	t   *testing.T
 	bus *stages.Bus
@@ -67,7 +67,7 @@ func (k *kit) must(err error) {
 	}
 }
 
-// forgetful lets a stream forget repeats soon.
+// forgetful shortens the duplicate window of a stream.
 func (k *kit) forgetful(bus *stages.Bus, stream string) {
 	k.t.Helper()
 	s, err := bus.JS.Stream(k.t.Context(), stream)
@@ -78,7 +78,8 @@ func (k *kit) forgetful(bus *stages.Bus, stream string) {
 	k.must(err)
 }
 
-// publish returns the sequence of a message. One that was there waits until a forgetful stream takes it again.
+// publish returns the sequence of a message. If the message is a duplicate, it waits for the end of
+// a forgetful stream's window.
 func (k *kit) publish(bus *stages.Bus, m *nats.Msg) (sequence uint64) {
 	k.t.Helper()
 	await.Eventually(k.t, "the stream takes the message", func() bool {
@@ -108,7 +109,7 @@ func (k *kit) store(crawl, url string, round int, body string, change ...func(*m
 	k.publish(k.bus, p.Msg(messages.Partition(url, partitions), []byte(body)))
 }
 
-// options are those of a replay of pages to a directory.
+// options returns the options of a replay of pages to a directory.
 func (k *kit) options() Options {
 	w := writer.DefaultConfig()
 	w.Out = k.out

@@ -10,8 +10,8 @@ import (
 	"seine/internal/testing/s3server"
 )
 
-// A place that has no log yet, one of this replay, and one of another are told apart
-// wherever it is.
+// A destination without a log, one with this replay's log, and one with another's are
+// distinguished, in all kinds of destinations.
 func TestReplayToOtherPlaces(t *testing.T) {
 	s3server.SetCredentials()
 	pgserver.SetEnvironment()

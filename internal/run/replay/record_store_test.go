@@ -25,7 +25,7 @@ import (
 	"seine/pkg/stages/writer"
 )
 
-// sendBack stores records in the crawl as a run does that begins now.
+// sendBack stores records in the crawl, as a new run does.
 func (k *kit) sendBack(file string, records ...*nats.Msg) *storedRecords {
 	k.t.Helper()
 	s, err := openRecordStore(k.t.Context(), k.bus, file, "g2")
@@ -34,8 +34,8 @@ func (k *kit) sendBack(file string, records ...*nats.Msg) *storedRecords {
 	return s.stored.Load()
 }
 
-// The server at the side may lose what it stored last with the power. The replay goes on with the original of the last message that
-// is there, whatever the file says.
+// After a power failure the temporary server may have lost its last messages. The replay continues
+// after the original of the last remaining message, whatever the position file says.
 func TestCopierGoesBackAfterALossOfPower(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -70,7 +70,8 @@ func TestCopierGoesBackAfterALossOfPower(t *testing.T) {
 	}
 }
 
-// Records go back under an identity of the generation. One that a stream has twice is sent and counted once.
+// Records are sent back under an identity of the generation. A record that is in the stream twice
+// is sent and counted once.
 func TestRecordsGoBackOnce(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -79,7 +80,7 @@ func TestRecordsGoBackOnce(t *testing.T) {
 	record := func(i int) *nats.Msg {
 		kind := []string{"a", "b"}[i%2]
 		m := messages.RecordMsg("c", i%partitions, fmt.Sprint(i), fmt.Appendf(nil, `{"kind":"%s","url":"http://one.test/%d"}`, kind, i))
-		messages.SetSpecRevision(m, 7) // of the side: at the crawl it is another
+		messages.SetSpecRevision(m, 7) // of the temporary server; the crawl has another revision
 		return m
 	}
 	n := k.sendBack(file, record(0), record(1), record(2), record(0), record(1))
@@ -106,8 +107,8 @@ func TestRecordsGoBackOnce(t *testing.T) {
 	}
 }
 
-// Pages of several records each, parsed again and sent back by runs that are interrupted: the writer of the crawl has
-// each record once, in the generation, and what it has committed can be read and verified.
+// Pages with several records each are parsed again and sent back by interrupted runs. The crawl's
+// writer gets each record once, with its generation, and its commits can be read and verified.
 func TestAllRecordsOfPagesGoBack(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -187,7 +188,7 @@ func (k *kit) write(c writer.Config) {
 	k.must(<-done)
 }
 
-// A replay leaves room in RECORDS for the crawl.
+// A replay leaves space in RECORDS for the crawl.
 func TestRecordsThatGoBackLeaveRoom(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -218,7 +219,7 @@ func TestRecordsThatGoBackLeaveRoom(t *testing.T) {
 	for share() < recordsShare {
 		k.must(sleep.For(ctx, 10*time.Millisecond))
 	}
-	k.must(sleep.For(ctx, 2*recordsWait)) // for it to send what it should not
+	k.must(sleep.For(ctx, 2*recordsWait)) // time enough to send records wrongly
 	if full := share(); full > 0.99 {
 		t.Errorf("RECORDS is full to %.0f %%, and nobody reads it", 100*full)
 	}
@@ -228,7 +229,7 @@ func TestRecordsThatGoBackLeaveRoom(t *testing.T) {
 	}
 }
 
-// A record that has a field of that name could not say which generation it is of.
+// A record with a field of that name could not carry its generation.
 func TestRecordsWithAGenerationOfTheirOwnDoNotGoBack(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -243,8 +244,8 @@ func TestRecordsWithAGenerationOfTheirOwnDoNotGoBack(t *testing.T) {
 	}
 }
 
-// Records with fields that the spec of the crawl lacks do not go back to it, unless that is
-// asked for or the spec is applied: no column would show them.
+// Records with fields that the crawl's spec lacks are not sent back, unless that is requested or
+// the spec is applied, because no column would show them.
 func TestRecordsBeyondTheSpecDoNotGoBack(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -260,7 +261,7 @@ func TestRecordsBeyondTheSpecDoNotGoBack(t *testing.T) {
 	k.must(err)
 	o := k.options()
 	o.Writer, o.Spec = nil, spec(`"head": {"css": "h1"}, "size": {"css": "h1"}, "n": {"css": "h1", "as": "integer"}, "new": {"css": "title"}`)
-	o.Spec.Page.Emit, o.Spec.Page.Fields = crawlspec.EmitAuto, crawlspec.Strings{"markdown"} // beside rules, of no record
+	o.Spec.Page.Emit, o.Spec.Page.Fields = crawlspec.EmitAuto, crawlspec.Strings{"markdown"} // beside rules, in no record
 	r, err := Run(t.Context(), o)
 	if err == nil || r.Outcome != Failed || r.Records != 0 || !strings.Contains(err.Error(), "one: x.size as text, not number, x.new; ") {
 		t.Errorf("the replay ends with %+v, %v", r, err)

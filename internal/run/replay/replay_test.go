@@ -30,7 +30,7 @@ func TestChoiceOfPages(t *testing.T) {
 	all := map[string]int{"one.test/1 Round 1": 1, "one.test:8080/2 Round 1": 1, "two.test/3 Round 1": 1, "one.test/4 Round 1": 1}
 	for name, tt := range map[string]struct {
 		choice Selection
-		want   []string // what of all begins so
+		want   []string // prefixes of the wanted keys of all
 	}{
 		"everything":    {Selection{}, []string{""}},
 		"crawl":         {Selection{Crawl: "b"}, []string{"two.test/3", "one.test/4"}},
@@ -67,7 +67,7 @@ func TestChoiceOfPages(t *testing.T) {
 	}
 }
 
-// A record is of the host that its url says, whatever fields named URL it has.
+// The host of a record comes from its url field, even if it has a field named URL.
 func TestChoiceOfRecordsGoesByTheExactName(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -98,7 +98,7 @@ func TestBadChoices(t *testing.T) {
 	}
 }
 
-// What the crawl's janitor purges while a replay is under way is counted.
+// Pages that the crawl's janitor purges during a replay are counted.
 func TestPurgedPagesAreCounted(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -118,7 +118,7 @@ func TestPurgedPagesAreCounted(t *testing.T) {
 	}
 }
 
-// purge leaves PAGES from a sequence on.
+// purge removes the messages before a sequence from PAGES.
 func (k *kit) purge(from uint64) {
 	k.t.Helper()
 	s, err := k.bus.JS.Stream(k.t.Context(), messages.StreamPages)
@@ -126,7 +126,7 @@ func (k *kit) purge(from uint64) {
 	k.must(s.Purge(k.t.Context(), jetstream.WithPurgeSequence(from)))
 }
 
-// Pages that the parser gives up are counted with the reason, and are in a file.
+// Pages that cannot be parsed are counted by reason and listed in a file.
 func TestWhatCannotBeParsedIsCounted(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -157,8 +157,8 @@ func TestWhatCannotBeParsedIsCounted(t *testing.T) {
 	}
 }
 
-// Records that replace each other come in the order of their pages, although many
-// are parsed at a time, and the one before the last takes longer.
+// Records that replace each other are written in the order of their pages, although many are parsed
+// at a time and the second to last takes longer.
 func TestLaterPageOfAURLIsWrittenLater(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -188,7 +188,7 @@ func TestLaterPageOfAURLIsWrittenLater(t *testing.T) {
 	}
 }
 
-// The stream has a record twice, if it came again after JetStream had forgotten it.
+// The stream has a record twice if it came again after JetStream's duplicate window.
 func TestRepeatedRecordsAreWrittenOnce(t *testing.T) {
 	k := newKit(t)
 	k.forgetful(k.bus, messages.StreamRecords)
@@ -215,7 +215,8 @@ func TestRepeatedRecordsAreWrittenOnce(t *testing.T) {
 	}
 }
 
-// What is chosen, written, repeated and given up of batches is counted by record, of one host or of all.
+// Selected, written, repeated and abandoned records of batches are counted individually, for one
+// host or for all.
 func TestRecordsOfBatchesAreCounted(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -274,12 +275,11 @@ func TestReplayRefusesWhatIsNotItsOwn(t *testing.T) {
 	refuse(crawl, "not empty", crawl.State)
 }
 
-// Commits that somebody has removed cannot be made again: the server at the side
-// has let go of their records.
+// Removed commits cannot be written again, because the temporary server has dropped their records.
 func TestReplayNoticesThatItsOutputIsGone(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	for i := range 3000 { // more than can be done between two looks at the progress
+	for i := range 3000 { // more than can be done between two progress checks
 		k.page("a", fmt.Sprintf("http://one.test/%d", i), 1)
 	}
 	o := k.options()
@@ -303,8 +303,8 @@ func TestReplayNoticesThatItsOutputIsGone(t *testing.T) {
 	}
 }
 
-// However full the stream at the side is, and whenever a run is killed, its messages are those that are made of the
-// source, in order, each once.
+// However full the temporary stream is, and whenever a run is killed, its messages are those made
+// from the source, in order, each once.
 func TestCopierOutlivesKills(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -343,7 +343,7 @@ func TestCopierOutlivesKills(t *testing.T) {
 	var got []string
 	done := make(chan error, 1)
 	go func() {
-		for i := 0; ; i++ { // the first ones stop in the middle, for want of time or room
+		for i := 0; ; i++ { // the first runs are stopped midway by their deadlines or by a full stream
 			soon, cancel := context.WithTimeout(t.Context(), time.Duration(min(i, 20))*time.Second/5)
 			c := newCopier()
 			err := c.run(soon)
@@ -367,7 +367,7 @@ func TestCopierOutlivesKills(t *testing.T) {
 		}
 		got = append(got, string(m.Data))
 		if seq%20 == 19 {
-			k.must(to.Purge(t.Context(), jetstream.WithPurgeSequence(seq))) // the last one read stays
+			k.must(to.Purge(t.Context(), jetstream.WithPurgeSequence(seq))) // the last message read is kept
 			k.must(sleep.For(t.Context(), 50*time.Millisecond))
 		}
 	}
@@ -384,8 +384,8 @@ func TestCopierOutlivesKills(t *testing.T) {
 	}
 }
 
-// A crawl that ends takes its server with it. The replay goes on with another one
-// over the same streams.
+// The server of a crawl ends with the crawl. The replay continues with another server on the same
+// streams.
 func TestReplayGoesOnWhenTheCrawlHasEnded(t *testing.T) {
 	t.Parallel()
 	k := &kit{t: t, out: filepath.Join(t.TempDir(), "out")}
@@ -406,7 +406,7 @@ func TestReplayGoesOnWhenTheCrawlHasEnded(t *testing.T) {
 	r.feeder.prepare = func(ctx context.Context, m *stages.Message) (maker, error) {
 		if seen++; seen == n/2 {
 			s.Stop()
-			<-ctx.Done() // what was read ahead is lost
+			<-ctx.Done() // the messages read ahead are lost
 			return nil, ctx.Err()
 		}
 		return prepare(ctx, m)

@@ -11,7 +11,8 @@ import (
 	"seine/pkg/messages"
 )
 
-// A replay that sends records back and a backup do not run at the same time; one to another output is in nobody's way.
+// A replay that sends records back and a backup exclude each other; a replay to another output
+// excludes nothing.
 func TestReplayAndBackupExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -42,7 +43,8 @@ func TestReplayAndBackupExcludeEachOther(t *testing.T) {
 	}
 }
 
-// A replay that sends records back does not go on over a cluster that was restored: what it has sent may not be there.
+// A replay that sends records back does not continue after a restore of the cluster, because its
+// records may be missing there.
 func TestReplayDoesNotGoOnAfterARestore(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)

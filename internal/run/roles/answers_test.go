@@ -20,8 +20,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// victims are subjects that are read: specs, leases, what stages agree on, streams,
-// objects, orders to the frontier, inboxes.
+// victims are subjects with readers: specs, leases, shared state of stages, streams, objects,
+// orders to the frontier, inboxes.
 var victims = []string{
 	"$KV.seine_crawls.victim", "$KV.seine_meta.victim", "$KV.seine_meta.layout", "$KV.seine_leases.lease.frontier.9", "$KV.seine_leases.lease.alerts.9",
 	"$KV.seine_leases.lease.writer-victim.9", "$KV.seine_robots.victim.x", "$KV.seine_duplicates.victim.x",
@@ -30,7 +30,7 @@ var victims = []string{
 	messages.SubjectControl, "seine.drain.victim", "_INBOX_operator.victim", "_INBOX_frontier.victim",
 }
 
-// watched is what arrives at the victims.
+// watched receives the messages to the victims.
 type watched struct {
 	nc   *nats.Conn
 	subs []*nats.Subscription // in the order of victims
@@ -48,11 +48,11 @@ func watch(t *testing.T, nc *nats.Conn) *watched {
 	return w
 }
 
-// take returns what the server has sent to the victims since it was asked last. What is
-// pushed there has the subject under which it was stored.
+// take returns the messages that the server has sent to the victims since the last call. Pushed
+// messages have the subject under which they were stored.
 func (w *watched) take(t *testing.T) map[string][]string {
 	t.Helper()
-	check(t, w.nc.Flush()) // what was sent before has come
+	check(t, w.nc.Flush()) // messages sent before have arrived
 	all := make(map[string][]string)
 	for i, sub := range w.subs {
 		n, _, err := sub.Pending()
@@ -66,7 +66,7 @@ func (w *watched) take(t *testing.T) map[string][]string {
 	return all
 }
 
-// fill stores something under every subject of every stream and bucket, twice.
+// fill stores two messages under every subject of every stream and bucket.
 func fill(t *testing.T, b *stages.Bus) {
 	t.Helper()
 	for _, s := range []string{
@@ -81,7 +81,7 @@ func fill(t *testing.T, b *stages.Bus) {
 	}
 }
 
-// requests are what may be asked by a subject, with answers or pushes to a victim.
+// requests returns the possible requests on a subject, with answers or pushes to a victim.
 func requests(subject, victim string) (subjects []string, payloads []string) {
 	if rest, ok := strings.CutPrefix(subject, "$JS.API.CONSUMER.CREATE."); ok {
 		tokens := strings.SplitN(rest, ".", 3)
@@ -104,7 +104,7 @@ func requests(subject, victim string) (subjects []string, payloads []string) {
 	return []string{plain, strings.ReplaceAll(plain, "x.y", "shop")}, payloads
 }
 
-// askFor asks all that a user may ask, with answers to a victim.
+// askFor sends all requests that a user is allowed to send, with answers to a victim.
 func askFor(t *testing.T, nc *nats.Conn, r *roles.Role, victim string) {
 	t.Helper()
 	for _, g := range r.Publish {
@@ -117,13 +117,13 @@ func askFor(t *testing.T, nc *nats.Conn, r *roles.Role, victim string) {
 			}
 		}
 	}
-	for err := nats.ErrConnectionClosed; errors.Is(err, nats.ErrConnectionClosed); { // it reconnects to a server that is slow
+	for err := nats.ErrConnectionClosed; errors.Is(err, nats.ErrConnectionClosed); { // a slow server makes it reconnect
 		err = nc.Flush()
 	}
 }
 
-// Whatever a restricted user requests, wherever it wants the answer or has a consumer
-// push: nothing comes to a subject that it may not publish to.
+// Whatever a restricted user requests, with whatever reply subject or push consumer, no message
+// reaches a subject that it may not publish to.
 func TestAnswersReachNoSubjectThatAUserMayNotPublishTo(t *testing.T) {
 	t.Parallel()
 	b, in := start(t), some()
@@ -137,7 +137,7 @@ func TestAnswersReachNoSubjectThatAUserMayNotPublishTo(t *testing.T) {
 	check(t, err)
 	for _, c := range []struct{ stream, name, filter string }{
 		{"FETCH", "fetcher", "seine.fetch.*.*"}, {"FETCH", "renderer", "seine.render.*.*"},
-		{"PAGES", "parser", ""}, {"RECORDS", "writer-default-0", ""}, {"PAGES", "writer-archive-0", ""}, // the others are there to be made
+		{"PAGES", "parser", ""}, {"RECORDS", "writer-default-0", ""}, {"PAGES", "writer-archive-0", ""}, // the others are created by their owners
 	} {
 		_, err := admin.JS.CreateConsumer(t.Context(), c.stream, jetstream.ConsumerConfig{Durable: c.name, FilterSubject: c.filter, AckPolicy: jetstream.AckExplicitPolicy})
 		check(t, err)
@@ -149,7 +149,7 @@ func TestAnswersReachNoSubjectThatAUserMayNotPublishTo(t *testing.T) {
 		defer c.Close()
 		collect(c.NC)
 		for _, victim := range victims {
-			if !allows(r.Publish, victim) { // else it can write there anyway
+			if !allows(r.Publish, victim) { // otherwise it can write there anyway
 				askFor(t, c.NC, r, victim)
 			}
 		}
@@ -173,7 +173,7 @@ func TestAnswersReachNoSubjectThatAUserMayNotPublishTo(t *testing.T) {
 			t.Errorf("%s has %d messages published to %s: %s", r.Name, len(said), victim, said[0])
 		}
 	}
-	// What is looked for can be seen: a user who is not apart.
+	// An unrestricted user shows that the test can detect such messages.
 	operator := b.dial(t, "operator")
 	check(t, operator.NC.PublishRequest("$JS.API.STREAM.INFO.PAGES", "$KV.seine_meta.victim", nil))
 	deadline := time.Now().Add(20 * time.Second)
@@ -185,8 +185,8 @@ func TestAnswersReachNoSubjectThatAUserMayNotPublishTo(t *testing.T) {
 	}
 }
 
-// No answer is taken for an acknowledgement of what another works on, though a server
-// passes reply subjects in $JS.ACK on as they are: it takes none of them from a client.
+// No answer acknowledges a message of another client, although a server forwards reply subjects in
+// $JS.ACK unchanged: it does not accept them from clients.
 func TestAnswersAcknowledgeNothing(t *testing.T) {
 	t.Parallel()
 	b, in := start(t), some()
@@ -211,7 +211,8 @@ func TestAnswersAcknowledgeNothing(t *testing.T) {
 		collect(nc)
 		askFor(t, nc, &r, m.Reply())
 		awaitAnswers(t, admin)
-		// Acknowledgements are taken in the order in which they come: so were all before this.
+		// Acknowledgements are processed in order, so all earlier ones were processed before this
+		// one.
 		fill(t, admin)
 		other, err := c.Next()
 		check(t, err)
@@ -224,13 +225,13 @@ func TestAnswersAcknowledgeNothing(t *testing.T) {
 	}
 }
 
-// awaitMakers returns when the frontiers of this process work on no request for a consumer
-// that a user has sent before.
+// awaitMakers waits until the frontiers of this process have handled all consumer requests that a
+// user has sent before.
 func awaitMakers(t *testing.T, nc *nats.Conn, r *roles.Role) {
 	t.Helper()
 	for _, g := range r.Publish {
 		for _, s := range g.Subjects {
-			if strings.HasPrefix(s, "$JS.API.CONSUMER.CREATE.") { // a frontier takes requests in their order, and refuses this one
+			if strings.HasPrefix(s, "$JS.API.CONSUMER.CREATE.") { // a frontier handles requests in order, and refuses this one
 				subjects, _ := requests(s, "")
 				_, err := nc.Request(subjects[0], []byte("no request"), 60*time.Second)
 				check(t, err)
@@ -246,7 +247,7 @@ func awaitMakers(t *testing.T, nc *nats.Conn, r *roles.Role) {
 	}
 }
 
-// isMaking reports whether a frontier of this process works on a request for a consumer.
+// isMaking reports whether a frontier of this process is handling a consumer request.
 func isMaking() bool {
 	stacks := make([]byte, 1<<20)
 	for {
@@ -257,8 +258,7 @@ func isMaking() bool {
 	}
 }
 
-// awaitPushes returns when what is stored was pushed to the victims by all consumers that
-// do so.
+// awaitPushes waits until all push consumers have pushed the stored messages to the victims.
 func awaitPushes(t *testing.T, admin *stages.Bus) {
 	t.Helper()
 	for name := range admin.JS.StreamNames(t.Context()).Name() {
@@ -280,13 +280,13 @@ func isPushing(t *testing.T, admin *stages.Bus, stream string) bool {
 	})
 }
 
-// awaitAnswers returns when the server has sent what it answers to requests that it had
-// before: those to its API it answers in their order, and so does each stream those for its messages.
+// awaitAnswers waits until the server has answered all earlier requests: its API answers in order,
+// and so does each stream for direct gets.
 func awaitAnswers(t *testing.T, admin *stages.Bus) {
 	t.Helper()
 	for name := range admin.JS.StreamNames(t.Context()).Name() {
 		_, err := admin.NC.RequestWithContext(t.Context(), "$JS.API.DIRECT.GET."+name, []byte(`{"seq":1}`))
-		if err != nil && !errors.Is(err, nats.ErrNoResponders) { // that is of a stream that gives nothing in this way
+		if err != nil && !errors.Is(err, nats.ErrNoResponders) { // such streams do not allow direct gets
 			t.Fatal(err)
 		}
 	}

@@ -47,7 +47,7 @@ func startCluster(ctx context.Context, t *testing.T) (bus, *natscluster.Cluster)
 	return bus{strings.Join(urls, ","), filepath.Join(dir, "users")}, nodes
 }
 
-// makerOf runs a frontier that makes consumers, until it is killed.
+// makerOf runs a frontier that creates consumers, until it is killed.
 func makerOf(t *testing.T, b bus) (*stages.Bus, func()) {
 	t.Helper()
 	frontier := b.dial(t, "frontier")
@@ -57,13 +57,13 @@ func makerOf(t *testing.T, b bus) (*stages.Bus, func()) {
 	return frontier, frontier.NC.Close
 }
 
-// parsing is a parser that tells which pages it has handled.
+// parsing is a parser that reports the pages it has handled.
 type parsing struct {
 	handled chan string
 	end     func()
 }
 
-// parse starts a parser as a process does, with a connection of its own.
+// parse starts a parser like a process, with its own connection.
 func parse(t *testing.T, b bus) parsing {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -81,7 +81,7 @@ func parse(t *testing.T, b bus) parsing {
 	return p
 }
 
-// wantPages publishes pages as a fetcher does, and waits until each has been handled.
+// wantPages publishes pages as a fetcher does and waits until each has been handled.
 func (p parsing) wantPages(ctx context.Context, t *testing.T, fetcher *stages.Bus, when string) {
 	t.Helper()
 	missing := make(map[string]bool)
@@ -104,8 +104,8 @@ func (p parsing) wantPages(ctx context.Context, t *testing.T, fetcher *stages.Bu
 	}
 }
 
-// The roles with accounts of their own work over a cluster: also when the frontier that made their
-// consumers is killed, when the leader of their stream moves, and when its node is killed.
+// Roles with their own accounts work on a cluster, even if the frontier that created their
+// consumers is killed, the leader of their stream moves, or its node is killed.
 func TestRolesWorkOverACluster(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
@@ -147,7 +147,7 @@ func TestRolesWorkOverACluster(t *testing.T) {
 	p.wantPages(ctx, t, fetcher, "without the node of the leader")
 }
 
-// leaderOf returns the node that leads a stream, waiting until one does.
+// leaderOf waits until a node leads a stream and returns its name.
 func leaderOf(ctx context.Context, t *testing.T, b *stages.Bus, stream string) string {
 	t.Helper()
 	for {

@@ -17,7 +17,7 @@ import (
 	"seine/pkg/stages"
 )
 
-// journal is a log that a test reads.
+// journal is a log that a test can read.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -35,8 +35,8 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-// makers starts a server with its streams, and a frontier that makes consumers and logs to
-// a journal.
+// makers starts a server with its streams, and a frontier that creates consumers and logs to a
+// journal.
 func makers(t *testing.T) (bus, *journal) {
 	t.Helper()
 	b, log := start(t), new(journal)
@@ -51,7 +51,7 @@ func makers(t *testing.T) (bus, *journal) {
 	return b, log
 }
 
-// askConsumer asks for a consumer as a client does.
+// askConsumer requests a consumer as a client does.
 func askConsumer(t *testing.T, b *stages.Bus, at string, request []byte) (info jetstream.ConsumerInfo, err error) {
 	t.Helper()
 	m, err := b.NC.Request("$JS.API.CONSUMER.CREATE."+at, request, 30*time.Second)
@@ -67,8 +67,8 @@ func askConsumer(t *testing.T, b *stages.Bus, at string, request []byte) (info j
 	return *answer.ConsumerInfo, nil
 }
 
-// No user of an account of its own has a frontier make a consumer that costs the server
-// without bound. It is told so, and the log has one line for each cause.
+// No user with its own account can make a frontier create a consumer with unbounded cost for the
+// server. The user gets an error, and the log has one line per cause.
 func TestMakeConsumers_RequestWithoutBound_Refused(t *testing.T) {
 	t.Parallel()
 	b, log := makers(t)
@@ -103,7 +103,7 @@ func TestMakeConsumers_RequestWithoutBound_Refused(t *testing.T) {
 	}
 }
 
-// The server forgets an ephemeral consumer without subscribers when five minutes have passed.
+// The server removes an ephemeral consumer without subscribers after five minutes.
 func TestMakeConsumers_EphemeralConsumer_InactiveThresholdIsCapped(t *testing.T) {
 	t.Parallel()
 	b, _ := makers(t)
@@ -115,7 +115,7 @@ func TestMakeConsumers_EphemeralConsumer_InactiveThresholdIsCapped(t *testing.T)
 	}
 }
 
-// A bucket has a bounded number of consumers, though each has another name.
+// The number of consumers of a bucket is bounded, even with different names.
 func TestMakeConsumers_ManyNames_BoundedForEachBucket(t *testing.T) {
 	t.Parallel()
 	b, _ := makers(t)

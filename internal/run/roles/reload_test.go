@@ -20,8 +20,8 @@ import (
 	"seine/pkg/stages"
 )
 
-// process is a nats-server of its own: one in the process of a test has a data race at a
-// reload (2.15.2: Server.diffOptions reads what a client writes).
+// process is a nats-server in its own process. Inside a test process a reload has a data race
+// (2.15.2: Server.diffOptions reads what a client writes).
 type process struct {
 	cmd *exec.Cmd
 	log string
@@ -42,7 +42,7 @@ func startProcess(t *testing.T, conf string) *process {
 	return p
 }
 
-// reload has the server read its configuration again, and returns when it has.
+// reload makes the server reload its configuration and waits for the end of the reload.
 func (p *process) reload(t *testing.T) {
 	t.Helper()
 	const done = "Reloaded server configuration"
@@ -52,7 +52,7 @@ func (p *process) reload(t *testing.T) {
 }
 
 func (p *process) said(what string) int {
-	text, _ := os.ReadFile(p.log) // there is none yet
+	text, _ := os.ReadFile(p.log) // the file may not exist yet
 	return strings.Count(string(text), what)
 }
 
@@ -66,7 +66,7 @@ func (p *process) await(t *testing.T, what string, times int) {
 	}
 }
 
-// What accounts give to each other outlives a reload of the server's configuration.
+// Exports and imports between accounts survive a reload of the server's configuration.
 func TestReloadKeepsTheImports(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -114,8 +114,7 @@ func TestReloadKeepsTheImports(t *testing.T) {
 	try("after it got it again")
 }
 
-// A stage that starts while no frontier runs takes the consumer that it has made
-// before.
+// A stage that starts without a running frontier uses its existing consumer.
 func TestStageStartsWithoutAFrontier(t *testing.T) {
 	slow.Skip(t)
 	t.Parallel()
@@ -154,7 +153,7 @@ func TestStageStartsWithoutAFrontier(t *testing.T) {
 		}
 		end()
 		if i == 0 {
-			stop() // the frontier ends
+			stop() // stop the frontier
 			check(t, frontier.NC.Flush())
 		}
 	}

@@ -26,7 +26,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table anew")
 
-// some is an installation with a user of each kind.
+// some returns an installation with a user of each kind.
 func some() roles.Installation {
 	return roles.Installation{
 		Partitions: 2,
@@ -47,7 +47,7 @@ writers: [{name: default, from: records}, {name: archive, from: pages}]
 feeders: [{name: feeder, crawls: [news]}, {name: owner, crawls: [shop], spec: true}]
 `
 
-// bus is a server in its locked-down configuration, with its users.
+// bus is a locked-down server with its users.
 type bus struct {
 	url   string
 	users string
@@ -84,7 +84,7 @@ func (b bus) dial(t *testing.T, user string) *stages.Bus {
 	return c
 }
 
-// refusals collects what a server refuses to a client.
+// refusals collects the operations that a server refuses to a client.
 type refusals struct {
 	mu  sync.Mutex
 	all map[string]bool
@@ -103,8 +103,8 @@ func collect(nc *nats.Conn) *refusals {
 	return r
 }
 
-// The server lets each user publish and subscribe to what the table says, and to
-// nothing that it says of another.
+// The server allows each user to publish and subscribe as the table says, and nothing that the
+// table allows only to others.
 func TestServerKeepsToTheTable(t *testing.T) {
 	t.Parallel()
 	chained := some()
@@ -144,10 +144,10 @@ func testServerKeepsToTheTable(t *testing.T, b bus, in roles.Installation) {
 	}
 }
 
-// compare waits for the server, and compares what it refused with the table.
+// compare waits for the server and compares its refusals with the table.
 func (r *refusals) compare(t *testing.T, nc *nats.Conn, verb string, subjects []string, grants []roles.Permissions) {
 	t.Helper()
-	// One more that is refused, or allowed to all, marks the end.
+	// An additional operation, which is refused or allowed to all, marks the end.
 	check(t, nc.Flush())
 	deadline := time.Now().Add(10 * time.Second)
 	for {
@@ -196,7 +196,7 @@ func covers(allowed, subject string) bool {
 	return len(a) == len(s)
 }
 
-// examples are subjects that the grants cover.
+// examples returns subjects that the grants cover.
 func examples(grants []roles.Permissions) (all []string) {
 	for _, g := range grants {
 		for _, s := range g.Subjects {
@@ -214,8 +214,8 @@ func examples(grants []roles.Permissions) (all []string) {
 	return slices.Compact(all)
 }
 
-// A certificate without a key, a key without a certificate, and a stranger's
-// certificate are let in nowhere.
+// A certificate without a key, a key without a certificate, and a certificate of a foreign
+// authority are all refused.
 func TestStrangersAreNotLetIn(t *testing.T) {
 	t.Parallel()
 	b, other := start(t), t.TempDir()
@@ -236,7 +236,7 @@ func TestStrangersAreNotLetIn(t *testing.T) {
 			o.CA, o.Cert, o.Key = "", "", ""
 		},
 		"a server nobody has heard": func(o *connect.Options) { o.CA = filepath.Join(other, "ca/ca.pem") },
-		"":                          func(*connect.Options) {}, // who is let in
+		"":                          func(*connect.Options) {}, // accepted
 	} {
 		viewer := func(file string) string { return filepath.Join(b.users, "viewer", file) }
 		o := &connect.Options{
@@ -253,8 +253,8 @@ func TestStrangersAreNotLetIn(t *testing.T) {
 	}
 }
 
-// Run again, setup changes nothing; keys are made anew when they are removed, and
-// users go when they are not in the installation any more.
+// A repeated setup changes nothing. Removed keys are re-created, and users that are no longer in
+// the installation are removed.
 func TestSetupIsDoneOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -304,7 +304,7 @@ func TestSetupIsDoneOnce(t *testing.T) {
 	}
 }
 
-// What deploy/README.md says of an installation in containers can be used whole.
+// The installation in deploy/README.md is valid as written.
 func TestInstallationOfTheDeploymentGuide(t *testing.T) {
 	guide, err := os.ReadFile("../../../deploy/README.md")
 	check(t, err)
@@ -317,7 +317,7 @@ func TestInstallationOfTheDeploymentGuide(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(dir, "installation.yaml"), []byte("url: "+text), 0o600))
 	_, err = setup.Run(dir)
 	check(t, err)
-	for _, user := range []string{"frontier", "fetcher", "renderer", "parser", "writer", "operator"} { // that docker-compose.locked.yml mounts
+	for _, user := range []string{"frontier", "fetcher", "renderer", "parser", "writer", "operator"} { // mounted by docker-compose.locked.yml
 		if _, err := os.Stat(filepath.Join(dir, "users", user, "context.json")); err != nil {
 			t.Error(err)
 		}
@@ -333,7 +333,7 @@ func common(a, b string) (keys []string) {
 	return keys
 }
 
-// A fetcher that parses, too, may do what both stages do.
+// A fetcher with a parser has the permissions of both stages.
 func TestFetcherThatIsChainedMayParse(t *testing.T) {
 	in := some()
 	in.Chain = true
@@ -348,7 +348,7 @@ func TestFetcherThatIsChainedMayParse(t *testing.T) {
 	}
 }
 
-// Keys that keep works apart are written by those who do such works, and by nobody else.
+// The keys that exclude other works are writable only by users that run such works.
 func TestWhoMayKeepOtherWorksAway(t *testing.T) {
 	in := some()
 	may := map[string]bool{"operator": true, "admin": true}
@@ -359,7 +359,8 @@ func TestWhoMayKeepOtherWorksAway(t *testing.T) {
 	}
 }
 
-// A renderer may do what a fetcher may, with requests of its own, and no more: neither takes what is the other's.
+// A renderer has the permissions of a fetcher for its own requests and no more: neither can take
+// the other's requests.
 func TestRendererMayDoWhatAFetcherMay(t *testing.T) {
 	in := some()
 	all := make(map[string]roles.Role)
@@ -387,8 +388,8 @@ func TestRendererMayDoWhatAFetcherMay(t *testing.T) {
 	}
 }
 
-// deploy/nats/roles.md has the table, and deploy/nats/roles.conf the permissions, of the
-// installation that most have: go test ./internal/run/roles -update writes both anew.
+// deploy/nats/roles.md has the table, and deploy/nats/roles.conf the permissions, of the most
+// common installation. go test ./internal/run/roles -update writes both.
 func TestTableIsUpToDate(t *testing.T) {
 	in := roles.Installation{
 		Partitions: messages.DefaultPartitions,
@@ -426,7 +427,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// Several runs at a time make one authority: the certificates of all users are signed by it.
+// Concurrent runs create one authority, which signs the certificates of all users.
 func TestRunsAtATimeMakeOneInstallation(t *testing.T) {
 	dir := t.TempDir()
 	var runs sync.WaitGroup

@@ -10,7 +10,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// A key goes only if the new spec says so.
+// A key is removed only if the new spec says so.
 func TestUnmentioned(t *testing.T) {
 	t.Parallel()
 	const records = "records: [{match: '*/p/*', kind: product, fields: {name: h1, price: {css: .price, as: number}}}]"
@@ -55,7 +55,7 @@ func TestUnmentioned(t *testing.T) {
 	}
 }
 
-// Each key of a spec is removed by null, as the refusal says.
+// A null removes each key of a spec, as the refusal says.
 func TestNullRemovesAKey(t *testing.T) {
 	t.Parallel()
 	byDefault := crawlspec.Default()

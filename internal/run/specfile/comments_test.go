@@ -15,14 +15,14 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// source is what the Go source of pkg/crawlspec says beyond its types.
+// source has the comments and constants of the Go source of pkg/crawlspec.
 type source struct {
 	types  map[string]string   // comments of types
 	fields map[string]string   // of fields, as in "Spec.MaxPages"
-	values map[string][]string // constants of types of texts
+	values map[string][]string // constants of string types
 
-	known map[string]map[string]string // keys in YAML, by type and field
-	keys  map[string]string            // and by field alone
+	known map[string]map[string]string // YAML keys, by type and field
+	keys  map[string]string            // and by field only
 }
 
 func readSource(t *testing.T) *source {
@@ -53,7 +53,7 @@ func readSource(t *testing.T) *source {
 	return s
 }
 
-// translate makes the comments speak of keys.
+// translate replaces field names in the comments with keys.
 func (s *source) translate() {
 	for _, of := range slices.Sorted(maps.Keys(s.known)) {
 		for name, key := range s.known[of] {
@@ -94,8 +94,8 @@ func (s *source) declared(g *ast.GenDecl) {
 	}
 }
 
-// structure notes the comments of fields. One without a comment of its own has
-// that of the field before, if that names it.
+// structure collects the comments of fields. A field without one has the comment of the previous
+// field, if that names it.
 func (s *source) structure(of string, st *ast.StructType) {
 	keys := make(map[string]string)
 	for _, f := range st.Fields.List {
@@ -131,7 +131,7 @@ func jsonName(f *ast.Field) string {
 	return m[1]
 }
 
-// oneLine joins comments, up to an example in code.
+// oneLine joins comments up to the first code example.
 func oneLine(groups ...*ast.CommentGroup) string {
 	var parts []string
 	for _, g := range groups {
@@ -149,19 +149,18 @@ func oneLine(groups ...*ast.CommentGroup) string {
 }
 
 var (
-	// words are names of fields that are words, too.
+	// words are field names that are also words.
 	words = []string{"URL", "CSS", "JQ", "TLS", "XPath", "Schema"}
 
 	word = regexp.MustCompile(`[A-Za-z]+`)
-	// listed is where a comment says in which list of Go the values are: a schema
-	// has the values.
+	// listed matches references to the Go lists of values, because a schema has the values itself.
 	listed = regexp.MustCompile(`(,? |^)of (PageFields|LinkKinds|MaskKinds|DocumentTypes|BlockTypes)\b`)
-	// humps is a word that is no word but a name of Go.
+	// humps matches Go names that are not words.
 	humps = regexp.MustCompile(`^[A-Z][a-z]+[A-Z]`)
 )
 
-// inYAML replaces the names of Go fields by those of their keys: of the same
-// struct, and others that can be nothing else.
+// inYAML replaces the names of Go fields with their keys: fields of the same struct, and others
+// with unambiguous names.
 func (s *source) inYAML(text string, keys map[string]string) string {
 	text = strings.ReplaceAll(listed.ReplaceAllString(text, ""), " nil is", " none is")
 	return word.ReplaceAllStringFunc(text, func(w string) string {

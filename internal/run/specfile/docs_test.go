@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The document for users: each example loads, and it says something of each key.
+// Each example in the user documentation loads, and the page describes each key.
 func TestDocs(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/reference/spec.md")
 	if err != nil {
@@ -23,7 +23,7 @@ func TestDocs(t *testing.T) {
 		if _, err := Load("docs/reference/spec.md", []byte(b[1])); err != nil {
 			t.Errorf("%v\nin\n%s", err, b[1])
 		}
-		full := strings.Replace(b[1], "max_depth: ", "max_depth: 1", 1) // a schema knows no key without a value
+		full := strings.Replace(b[1], "max_depth: ", "max_depth: 1", 1) // a schema does not accept a key without a value
 		if _, err := fits(t, s, []byte(full)); err != nil {
 			t.Errorf("%v\nin\n%s", err, b[1])
 		}
@@ -53,8 +53,8 @@ func TestDocs(t *testing.T) {
 	visit(specShape())
 }
 
-// The blocks of the page that list keys have the defaults of these keys. They are told by their beginning; some set a
-// key that is unset by default, to the value that it has then.
+// Blocks on the page that list keys have the defaults of these keys. Their beginnings identify
+// them; some set a key that is unset by default to its effective value.
 func TestDocsHaveTheDefaults(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/reference/spec.md")
 	if err != nil {
@@ -79,7 +79,7 @@ func TestDocsHaveTheDefaults(t *testing.T) {
 	}
 }
 
-// Each example of a spec in a guide loads.
+// Each spec example in a guide loads.
 func TestGuides(t *testing.T) {
 	guides, err := filepath.Glob("../../../docs/guides/*.md")
 	if err != nil || len(guides) < 10 {

@@ -10,8 +10,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// FuzzSpec loads any text: it must end, soon and with a spec or with problems
-// that have places in the text; and a spec is what it is after it was stored.
+// FuzzSpec loads any text. Loading must end quickly, with a spec or with problems at places in the
+// text; a spec must survive a round trip through storage.
 func FuzzSpec(f *testing.F) {
 	for _, pattern := range []string{"testdata/good/*.yaml", "testdata/broken/*.yaml"} {
 		files, err := filepath.Glob(pattern)

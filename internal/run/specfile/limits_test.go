@@ -49,7 +49,7 @@ func manyKeys(n int) string {
 	return b.String()
 }
 
-// Aliases must not make more of a few lines than there is memory for.
+// Aliases must not expand a few lines beyond the available memory.
 func TestFieldsOfAliases(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("records:\n- {kind: a, fields: {t: &a0 {css: a}}}\n")

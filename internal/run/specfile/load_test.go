@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// golden compares with a file of testdata.
+// golden compares a text with a file of testdata.
 func golden(t *testing.T, path, got string) {
 	t.Helper()
 	if *update {
@@ -39,8 +39,8 @@ func golden(t *testing.T, path, got string) {
 	t.Errorf("%s: it has %d lines more than what came: %q and so on", path, len(theirs)-len(ours), theirs[len(ours)])
 }
 
-// TestBroken reads each spec of testdata/broken, which tell what is wrong with
-// them in their first lines, and compares what a terminal shows.
+// TestBroken reads each spec of testdata/broken, whose first lines describe the error, and compares
+// the output on a terminal.
 func TestBroken(t *testing.T) {
 	files, err := filepath.Glob("testdata/broken/*.yaml")
 	if err != nil || len(files) < 30 {
@@ -126,7 +126,7 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
-// A file that says nothing is a mistake, unlike one that asks for the defaults.
+// An empty file is an error, unlike one that sets no keys.
 func TestFileWithoutASpec(t *testing.T) {
 	t.Parallel()
 	for text, empty := range map[string]bool{"": true, "\n \n": true, "# only a comment\n": true, "---\n": true, "null": true, "{}": false, "v: 1": false} {

@@ -22,7 +22,7 @@ import (
 // object is a JSON object, whose members encoding/json sorts by name.
 type object = map[string]any
 
-// choices are the values of keys that Go's types do not tell.
+// choices are the values of keys that Go's types do not define.
 var choices = map[string][]string{
 	"PageOutput.Fields":  crawlspec.PageFields,
 	"LinkRules.Follow":   crawlspec.LinkKinds,
@@ -39,7 +39,7 @@ var choices = map[string][]string{
 	"RenderPrint.Format": crawlspec.PaperFormats,
 }
 
-// required are the keys without which a rule is none.
+// required are the keys that a rule must have.
 var required = map[string][]string{
 	"HostRule": {"hosts"}, "RecordRule": {"kind", "fields"}, "RequestRule": {"match"}, "PriorityRule": {"match"},
 	"RecrawlRule": {"match"}, "Replace": {"regex"}, "Paginate": {"parameter", "while"},
@@ -47,7 +47,7 @@ var required = map[string][]string{
 	"RenderLogin": {"url", "script"},
 }
 
-// forms are the types that read a text of their own.
+// forms are types with their own text format.
 var forms = map[reflect.Type]object{
 	reflect.TypeFor[crawlspec.Duration](): {
 		"type": []string{"string", "integer"}, "examples": []string{"500ms", "1s", "2h", "7d"},
@@ -60,7 +60,7 @@ var forms = map[reflect.Type]object{
 	reflect.TypeFor[crawlspec.Rate](): {"type": "string", "examples": []string{"10/s", "30/m", "1/5s"}, "pattern": `^$|^[0-9.eE+]+/.+$`},
 }
 
-// generator writes the schema of shapes.
+// generator generates the schema from shapes.
 type generator struct {
 	src  *source
 	defs object
@@ -89,7 +89,7 @@ func (g *generator) of(s *typeSchema) object {
 	case formObject:
 		name := s.typ.Name()
 		if _, known := g.defs[name]; !known {
-			g.defs[name] = nil // it is under way
+			g.defs[name] = nil // in progress
 			def := g.objectOf(s)
 			def["description"] = g.src.types[name]
 			g.defs[name] = def
@@ -146,8 +146,8 @@ func (g *generator) objectOf(s *typeSchema) object {
 	return out
 }
 
-// comment is what the source says of a key, or of what a source has it from, or of
-// its type.
+// comment returns the source's comment on a key, on the key that it is derived from, or on its
+// type.
 func (g *generator) comment(k key) string {
 	if text := g.src.fields[k.owner.Name()+"."+k.field.Name]; text != "" {
 		return text
@@ -167,7 +167,7 @@ func (g *generator) comment(k key) string {
 	return ""
 }
 
-// choose is the schema of a text, or of a list of them, that are some of a few.
+// choose returns the schema of a string, or of a list of strings, from a set of values.
 func choose(s *typeSchema, values []string) object {
 	one := object{"enum": values}
 	if s.form != formList {
@@ -186,8 +186,7 @@ func with(o object, key string, value any) object {
 	return o
 }
 
-// setDefaults notes the defaults of a spec: those of the keys at the top, and of
-// the objects there.
+// setDefaults adds the defaults of a spec: those of the top-level keys and of the objects there.
 func setDefaults(root, defs object) {
 	spec := crawlspec.Default()
 	var values object
@@ -235,7 +234,7 @@ func TestSchemaIsUpToDate(t *testing.T) {
 	golden(t, "schema.json", b.String())
 }
 
-// The tables above name Go's fields: a field that is renamed must be here, too.
+// The tables above name Go fields, so a renamed field must be renamed here too.
 func TestSchemaTables(t *testing.T) {
 	names := make(map[string]bool)
 	seen := make(map[*typeSchema]bool)
@@ -281,7 +280,7 @@ func schema(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// fits tells whether a text conforms to the schema; nil without a value to ask.
+// fits reports whether a text conforms to the schema. If not, it returns the validation error.
 func fits(t *testing.T, s *jsonschema.Schema, text []byte) (ok bool, err error) {
 	t.Helper()
 	var v any
@@ -303,8 +302,8 @@ func fits(t *testing.T, s *jsonschema.Schema, text []byte) (ok bool, err error) 
 	return err == nil, err
 }
 
-// goodSpecs are the specs of the repository: examples, those of the test web, and
-// those here.
+// goodSpecs returns the valid specs of the repository: the examples, those of the test web, and
+// those of this package.
 func goodSpecs(t *testing.T) []string {
 	t.Helper()
 	var files []string
@@ -344,7 +343,7 @@ func TestGoodSpecs(t *testing.T) {
 	}
 }
 
-// beyondSchema are the broken specs that are right in form.
+// beyondSchema are broken specs that conform to the schema.
 var beyondSchema = []string{
 	"address", "alerts-values", "alerts-webhook", "anchor", "auth", "bomb", "hours", "metadata-inherit", "metadata-names", "patterns", "render-selectors", "requests", "rules-engine", "rules-schema", "rules-selectors", "secret", "slips", "sources", "tag", "text-languages", "values", "version", "wide",
 }

@@ -11,7 +11,7 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// write writes files into a new folder, and returns that.
+// write writes files into a new folder and returns its path.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -23,7 +23,7 @@ func write(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// A file is found from where the spec is, and its URLs take its place.
+// A file of seeds is relative to the spec, and its URLs replace it.
 func TestSeedsInFiles(t *testing.T) {
 	dir := write(t, map[string]string{
 		"spec.yaml":  "seeds:\n  - https://a.test/\n  - {file: urls.txt, priority: 3}\n  - file: urls.json\n",
@@ -51,7 +51,7 @@ func TestSeedsInFiles(t *testing.T) {
 	}
 }
 
-// Each line of a file that is no seed is told with its number, up to ten of them.
+// Each invalid line of a seeds file is reported with its number, up to ten lines.
 func TestEachWrongLineOfSeedsIsTold(t *testing.T) {
 	dir := write(t, map[string]string{
 		"spec.yaml": "seeds:\n  - {file: few.txt}\n  - {file: many.txt}\n",
@@ -77,7 +77,7 @@ func TestEachWrongLineOfSeedsIsTold(t *testing.T) {
 	}
 }
 
-// What is wrong with a file is told at the place that names it.
+// Errors of a file are reported at the place that names it.
 func TestWrongSeedsInFiles(t *testing.T) {
 	dir := write(t, map[string]string{"bad.txt": "https://a.test/\nno url\nnor this\n", "empty.txt": "# nothing\n", "map.txt": `{"url": "https://a.test/", "sitemap": true}`})
 	for name, want := range map[string]string{

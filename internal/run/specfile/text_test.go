@@ -8,7 +8,8 @@ import (
 	"seine/pkg/crawlspec"
 )
 
-// What Text and TextWithoutDefaults print is the same spec again, with values that YAML could read as another type.
+// The output of Text and TextWithoutDefaults loads as the same spec, with values that YAML could
+// read as another type.
 func TestTextIsReadBack(t *testing.T) {
 	files, err := filepath.Glob("../../../examples/*/spec.yaml")
 	if err != nil || len(files) == 0 {
@@ -37,8 +38,8 @@ func TestTextIsReadBack(t *testing.T) {
 	}
 }
 
-// TextWithoutDefaults has what was written, and no more: neither defaults nor the version. What differs from a default within an object is there,
-// be it less than the default.
+// TextWithoutDefaults prints only the keys that were set, without defaults and the version. Values
+// in an object that differ from the default are printed, even if smaller.
 func TestTextWithoutDefaults(t *testing.T) {
 	for _, text := range []string{
 		"", "max_pages: 500\n", "scope: domain\nexclude:\n- '*?sort=*'\n", "delay: 0s\nbreaker:\n  failures: 9\n",

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// until returns a stage that notes its name when it stops.
+// until returns a stage that records its name when it stops.
 func until(name string, ended *[]string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		<-ctx.Done()
@@ -24,7 +24,7 @@ func TestSendersStopFirst(t *testing.T) {
 	var ended []string
 	g.Go(until("receiver", &ended))
 	g.GoSender(until("sender", &ended))
-	cancel() // the stages outlive it
+	cancel() // the stages outlive the context
 	stopped, err := g.Stop(false)
 	if !stopped || err != nil || !slices.Equal(ended, []string{"sender", "receiver"}) {
 		t.Errorf("stopped %v, error %v, in the order %v", stopped, err, ended)

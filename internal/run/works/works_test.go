@@ -31,7 +31,7 @@ func cluster(t *testing.T) *stages.Bus {
 
 func nothing(context.Context) error { return nil }
 
-// keysOf returns the keys of works that there are.
+// keysOf returns the existing keys of works.
 func keysOf(t *testing.T, b *stages.Bus) (all []string) {
 	t.Helper()
 	keys, err := b.Keys(t.Context(), messages.BucketLeases)
@@ -44,7 +44,8 @@ func keysOf(t *testing.T, b *stages.Bus) (all []string) {
 	return all
 }
 
-// Of each ordered pair of works, the second is refused, and names the first, or may run beside it.
+// For each ordered pair of works, the second either runs beside the first, or is refused with the
+// first one's name.
 func TestPairsOfWorks(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
@@ -74,7 +75,7 @@ func TestPairsOfWorks(t *testing.T) {
 					}
 					return err
 				}))
-				must(t, begin(second, nothing)) // once the first has ended
+				must(t, begin(second, nothing)) // after the end of the first
 			})
 		}
 	}
@@ -83,7 +84,8 @@ func TestPairsOfWorks(t *testing.T) {
 	}
 }
 
-// A work whose entry the server has removed, as it does after a kill, is in nobody's way, and what it has made does not count.
+// A work whose entry the server has removed, as after a kill, blocks nobody, and its results do not
+// count.
 func TestWorkWhoseEntryExpired(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
@@ -102,8 +104,8 @@ func TestWorkWhoseEntryExpired(t *testing.T) {
 	}
 }
 
-// A replay whose entry expired while NATS was away, or the process was suspended, continues unless a work that excludes it is under
-// way by now, or the server has another installation.
+// A replay whose entry expired during an outage of NATS or a suspension of the process continues,
+// unless a work that excludes it is running by then or the server has another installation.
 func TestReplayWhoseEntryExpired(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
@@ -154,7 +156,7 @@ func TestReplayWhoseEntryExpired(t *testing.T) {
 	}
 }
 
-// A replay that was interrupted reports no error of its own.
+// An interrupted replay returns no error.
 func TestInterruptedReplay(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
@@ -183,7 +185,7 @@ func TestRestoreThatAnotherHasTakenOver(t *testing.T) {
 	}
 }
 
-// A renewal whose answer was lost is no loss of the entry.
+// A renewal whose answer was lost does not lose the entry.
 func TestRenewalWithoutAnAnswer(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
@@ -198,7 +200,7 @@ func TestRenewalWithoutAnAnswer(t *testing.T) {
 	}))
 }
 
-// While a restore is not finished no work begins, and no frontier.
+// During an unfinished restore no work starts, and no frontier.
 func TestNothingBeginsBesideARestore(t *testing.T) {
 	t.Parallel()
 	b := cluster(t)
