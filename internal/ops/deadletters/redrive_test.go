@@ -102,7 +102,8 @@ func TestRedrivenMessagesHaveNoHeadersOfNATS(t *testing.T) {
 	}
 }
 
-// A custom stage may write any payload for a page: the stored page in PAGES is sent instead.
+// A custom stage may write any payload into a dead letter: the message that the stream has is sent
+// instead.
 func TestCustomStage_Redriven_StoredMessageSent(t *testing.T) {
 	t.Parallel()
 	_, b := stagestest.Open(t)

@@ -137,7 +137,7 @@ func TestAnswersReachNoSubjectThatAUserMayNotPublishTo(t *testing.T) {
 	check(t, err)
 	for _, c := range []struct{ stream, name, filter string }{
 		{"FETCH", "fetcher", "seine.fetch.*.*"}, {"FETCH", "renderer", "seine.render.*.*"},
-		{"PAGES", "parser", ""}, {"RECORDS", "writer-default-0", ""}, {"PAGES", "writer-archive-0", ""}, // the others are created by their owners
+		{"PAGES", "parser", ""}, {"RECORDS", "writer-default-0", ""}, {"PAGES", "writer-archive-0", ""}, // the other consumers do not exist, so that users can try to create them
 	} {
 		_, err := admin.JS.CreateConsumer(t.Context(), c.stream, jetstream.ConsumerConfig{Durable: c.name, FilterSubject: c.filter, AckPolicy: jetstream.AckExplicitPolicy})
 		check(t, err)

@@ -46,7 +46,8 @@ func gatedSite(t *testing.T) string {
 	return s.URL
 }
 
-// Pages behind cookie gates are fetched once each. A redirect loop that no cookie ends is left.
+// Pages behind cookie gates are fetched once each. A redirect loop that no cookie ends is
+// abandoned.
 func TestCookieGatesArePassed(t *testing.T) {
 	t.Parallel()
 	url := gatedSite(t)

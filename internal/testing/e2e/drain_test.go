@@ -92,8 +92,8 @@ func TestProcessesAreDrainedFromAfar(t *testing.T) {
 	tab.Shows("process " + id)
 }
 
-// wantDrainedByOperator checks on a locked server that the operator can drain a stage of another
-// user and the viewer cannot.
+// wantDrainedByOperator checks on a locked server that the operator can drain a stage with its own
+// account, and the viewer cannot.
 func (l *locked) wantDrainedByOperator(spare *process) {
 	l.t.Helper()
 	_, url := served(l.t, append(l.as("operator"), "--state", l.t.TempDir())...)

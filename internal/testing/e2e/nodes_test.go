@@ -35,9 +35,9 @@ func (f *fleet) recovered() {
 }
 
 // A cluster of three NATS nodes has three replicas of everything. During the crawl each node is
-// lost once: the leader of the busiest stream is killed, the meta leader is cut off, and the third
-// is killed and restarts at once. The crawl continues, no page is lost or repeated, and no host
-// notices.
+// lost once: the leader of the stream that all write to is killed, the meta leader is cut off, and
+// the third is killed and restarts at once. The crawl continues, no page is lost or repeated, and
+// no host notices.
 func TestCrawlGoesOnWithoutAnyOneNode(t *testing.T) {
 	t.Parallel() // it waits for elections most of the time
 	const hosts, delay = 32, 300 * time.Millisecond

@@ -17,7 +17,7 @@ import (
 type hookReceiver struct {
 	*httptest.Server
 	open    chan struct{}
-	reached chan struct{} // gets a value with each post
+	reached chan struct{} // gets a value once a post has arrived
 
 	mu    sync.Mutex
 	posts []hookPost

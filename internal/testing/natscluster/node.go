@@ -207,7 +207,7 @@ func (n *Node) awaitPorts(gone <-chan struct{}) (p ports, err error) {
 	defer look.Stop()
 	for {
 		for _, file := range n.portFiles() {
-			text, _ := os.ReadFile(file) //nolint:gosec // the server's
+			text, _ := os.ReadFile(file) //nolint:gosec // written by the server
 			// The file may be half written.
 			if jsontext.Unmarshal(text, &p) == nil && len(p.NATS) > 0 && len(p.Monitoring) > 0 && len(p.Cluster) == min(1, len(n.routes)) {
 				return p, nil

@@ -42,7 +42,7 @@ func Crawl(t *testing.T, server, crawl, seed string) []byte {
 // node runs a Node.js program to its end and returns its output.
 func node(t *testing.T, args ...string) []byte {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "node", args...) //nolint:gosec // of what scripts/openapiclient installs
+	cmd := exec.CommandContext(t.Context(), "node", args...) //nolint:gosec // programs that scripts/openapiclient installs
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()

@@ -22,7 +22,7 @@ const root = "../../.."
 // run runs a command in a folder and returns its output.
 func run(t *testing.T, dir string, command ...string) string {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), command[0], command[1:]...) //nolint:gosec // of this test
+	c := exec.CommandContext(t.Context(), command[0], command[1:]...) //nolint:gosec // a command of this test
 	c.Dir = dir
 	out, err := c.CombinedOutput()
 	if err != nil {

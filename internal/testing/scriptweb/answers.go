@@ -47,7 +47,7 @@ func (w *Web) answerUnder(rw http.ResponseWriter, r *http.Request, first, rest s
 	case "club":
 		w.club(rw, r, rest)
 	case "attack-redirect":
-		http.Redirect(rw, r, w.Other()+"/secret/"+path.Base(rest), http.StatusFound) //nolint:gosec // which is the attack
+		http.Redirect(rw, r, w.Other()+"/secret/"+path.Base(rest), http.StatusFound) //nolint:gosec // the redirect is the attack
 	case "push-state-router":
 		r.URL.Path = "/push-state-router"
 		return false

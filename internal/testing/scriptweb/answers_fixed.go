@@ -68,7 +68,7 @@ func echoCookies(rw http.ResponseWriter, r *http.Request) {
 	if c := r.Header.Get("Cookie"); c != "" {
 		got = c
 	}
-	fmt.Fprint(rw, got) //nolint:gosec // to tests alone
+	fmt.Fprint(rw, got) //nolint:gosec // only tests see it
 }
 
 func askPassword(rw http.ResponseWriter, _ *http.Request) {

@@ -114,7 +114,7 @@ func show(t *testing.T, tab context.Context, url string, ok func(context.Context
 	t.Helper()
 	chromedp.ListenTarget(tab, func(event any) {
 		if _, is := event.(*page.EventJavascriptDialogOpening); is {
-			go chromedp.Run(tab, page.HandleJavaScriptDialog(true)) //nolint:errcheck // of a tab that may be closed
+			go chromedp.Run(tab, page.HandleJavaScriptDialog(true)) //nolint:errcheck // fails if the tab is closed
 		}
 	})
 	bounded, cancel := context.WithTimeout(tab, pageTime)

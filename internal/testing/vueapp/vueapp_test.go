@@ -167,7 +167,7 @@ func showsAll(t *testing.T, app *App, tab *browser.Tab, c category) {
 // get returns the body and the headers of a URL.
 func get(t *testing.T, url string) (string, http.Header) {
 	t.Helper()
-	r, err := http.Get(url) //nolint:gosec // of the test's own server
+	r, err := http.Get(url) //nolint:gosec // the test's own server
 	if err != nil {
 		t.Fatal(err)
 	}
