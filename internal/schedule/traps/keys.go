@@ -1,6 +1,7 @@
 package traps
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 	"strings"
@@ -72,18 +73,15 @@ func outline(path string) (segments int, ending string) {
 	return segments, ending
 }
 
-// Limits for parameter names.
-const (
-	maxNames    = 32 // further names are not deduplicated
-	longestName = 64 // a longer one does not count as a name
-)
+// longestName limits parameter names. A longer one does not count as a name.
+const longestName = 64
 
 // nameSets hashes the set of a query's parameter names: exactly, for the sets of one path, and
 // roughly, for shapes. A part without "=" is a value without a name, as in
 // showthread.php?4711-a-title.
 func nameSets(query string) (exact, rough uint64) {
-	var seen [maxNames]uint64
-	n := 0
+	type nameHash struct{ exact, rough uint64 }
+	names := make([]nameHash, 0, 32)
 	for more := true; more; {
 		var text string
 		text, query, more = strings.Cut(query, "&")
@@ -91,16 +89,12 @@ func nameSets(query string) (exact, rough uint64) {
 		if !named || len(name) > longestName || isToken(name) {
 			name = ""
 		}
-		h := hash(name, 5)
-		if slices.Contains(seen[:n], h) {
-			continue
-		}
-		if n < maxNames {
-			seen[n] = h
-			n++
-		}
-		exact += mix(h, 7)
-		rough += mix(hashPattern(name, 5), 11)
+		names = append(names, nameHash{hash(name, 5), hashPattern(name, 5)})
+	}
+	slices.SortFunc(names, func(a, b nameHash) int { return cmp.Compare(a.exact, b.exact) })
+	for _, h := range slices.Compact(names) {
+		exact += mix(h.exact, 7)
+		rough += mix(h.rough, 11)
 	}
 	return nonZero(exact), nonZero(rough)
 }

@@ -123,6 +123,25 @@ func TestParameterSets(t *testing.T) {
 	}
 }
 
+// A set of names has one key, however many names it has, in any order and with any repetition.
+func TestParameterSetIsASet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		once := rapid.SliceOfNDistinct(rapid.IntRange(0, 200), rapid.IntRange(1, 100).Draw(t, "n"), 100, rapid.ID[int]).Draw(t, "names")
+		again := rapid.SliceOf(rapid.SampledFrom(once)).Draw(t, "repeated")
+		url := func(names []int) string {
+			parts := make([]string, len(names))
+			for i, n := range names {
+				parts[i] = fmt.Sprintf("n%d=%d", n, i)
+			}
+			return site + "/shop?" + strings.Join(parts, "&")
+		}
+		all := rapid.Permutation(append(again, once...)).Draw(t, "all")
+		if keysOf(url(once)) != keysOf(url(all)) {
+			t.Errorf("%s has other keys than %s", url(all), url(once))
+		}
+	})
+}
+
 func TestSameContent(t *testing.T) {
 	l := Limits{SameContentAfter: 300}
 	fetch := func(s *PatternCounter, n, distinct int) {
