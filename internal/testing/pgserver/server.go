@@ -3,7 +3,7 @@
 package pgserver
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -221,7 +221,7 @@ func otherUser(t testing.TB) *syscall.Credential {
 func programs(t testing.TB) string {
 	t.Helper()
 	all, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	slices.SortFunc(all, func(a, b string) int { return bytes.Compare([]byte(b), []byte(a)) })
+	slices.SortFunc(all, func(a, b string) int { return cmp.Compare(majorVersion(b), majorVersion(a)) })
 	if p, err := exec.LookPath("initdb"); err == nil {
 		all = append(all, p)
 	}
@@ -229,6 +229,13 @@ func programs(t testing.TB) string {
 		missing(t, "no PostgreSQL server")
 	}
 	return filepath.Dir(all[0])
+}
+
+// majorVersion returns the version in a path such as /usr/lib/postgresql/15/bin/initdb, 0 for none.
+func majorVersion(initdb string) int {
+	major, _, _ := strings.Cut(filepath.Base(filepath.Dir(filepath.Dir(initdb))), ".")
+	n, _ := strconv.Atoi(major)
+	return n
 }
 
 func missing(t testing.TB, what string) {
