@@ -39,7 +39,7 @@ func (c *complaints) summary() string {
 
 // noURLIn returns the error for empty lists.
 func noURLIn(lists ...string) error {
-	return usageError{fmt.Errorf("%s: no URL in it", strings.Join(lists, ", "))}
+	return usageError{fmt.Errorf("%s: contains no URL", strings.Join(lists, ", "))}
 }
 
 // err returns the error of a command that handled all lines except the rejected ones.

@@ -212,7 +212,7 @@ func (c *crawlName) chooseBy(ctx context.Context, bus *stages.Bus, knows func(cr
 		c.Name = names[0]
 		safeprint.Fprintf(os.Stderr, "seine: using crawl %s\n", c.Name)
 	case len(names) > 1:
-		return usageError{fmt.Errorf("several crawls have it: add --crawl and one of %s", strings.Join(names, ", "))}
+		return usageError{fmt.Errorf("several crawls contain it: add --crawl and one of %s", strings.Join(names, ", "))}
 	}
 	return nil
 }

@@ -302,7 +302,7 @@ func (c *crawlCmd) seeds() (seeds []messages.Seed, err error) {
 		}
 		u, err := weburl.CanonicalizeSeed(arg)
 		if _, missing := os.Stat(arg); err != nil && missing == nil {
-			return nil, fmt.Errorf("%s is a file: a spec is named by --spec %s, and a list of URLs is read by seine crawl - < %s", arg, arg, arg)
+			return nil, fmt.Errorf("%s is a file: for a spec, write --spec %s; for a list of URLs, seine crawl - < %s", arg, arg, arg)
 		}
 		if err != nil {
 			return nil, err

@@ -79,7 +79,7 @@ func writeNew(name string, content io.Reader) error {
 	}
 	err = os.Link(f.Name(), name)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already: move it away", name)
+		return fmt.Errorf("%s already exists: move it away", name)
 	}
 	return err
 }

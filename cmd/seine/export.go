@@ -137,7 +137,7 @@ func (c *exportCmd) options() (writer.ExportOptions, error) {
 		}
 	}
 	if c.S3 != (bucket.Options{}) && !bucket.Is(c.To) && bucket.Is(c.From) {
-		return writer.ExportOptions{}, fmt.Errorf("--s3-…: is for a --to that begins with %s; what %s is read with begins with --from-s3-, as --from-s3-endpoint", bucket.Scheme, c.From)
+		return writer.ExportOptions{}, fmt.Errorf("--s3-…: is for a --to that begins with %s; the flags for reading %s begin with --from-s3-, as --from-s3-endpoint", bucket.Scheme, c.From)
 	}
 	to := writer.OutputConfig{Out: c.To, Format: c.Format, Path: c.Path, Key: c.Key, CSVBOM: c.CSVBOM, CSVSafe: c.CSVSafe, Encrypt: c.Encrypt, S3: c.S3}
 	if stem, name := writer.FileMeant(c.To); name != "" && !bucket.Is(c.To) {

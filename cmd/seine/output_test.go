@@ -229,7 +229,7 @@ func TestEncryptedOutput(t *testing.T) {
 		t.Errorf("decrypted beside: %s", got)
 	}
 	want(t, exitOK, []string{"verify", out}, "2 files", "2 decrypted beside them", "all as committed")
-	want(t, exitFailed, []string{"decrypt", chunks[0], "-i", file, "--beside"}, "there already")
+	want(t, exitFailed, []string{"decrypt", chunks[0], "-i", file, "--beside"}, "already exists")
 	want(t, exitFailed, []string{"decrypt", plain, "-i", file, "--beside"}, "decrypt")
 	want(t, exitUsage, []string{"decrypt", "/no/such/file", "-i", file}, "no such file")
 }

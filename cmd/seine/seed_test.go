@@ -56,7 +56,7 @@ func TestLinesThatAreNoURLsArePassedOver(t *testing.T) {
 		strings.Repeat("x", seeds.MaxLine+1): "line 1 is longer than 1MiB",
 		`{"url": "https://a.test/", "priority": 0}` + "\nhttps://b.test\n": "https://a.test/ https://b.test/",
 		` ["https://a.test/", {"url": "https://b.test"}]`:                  "https://a.test/ https://b.test/",
-		"": "standard input: no URL in it",
+		"": "standard input: contains no URL",
 	} {
 		seeds, err := seedLines(strings.NewReader(in), new(complaints))
 		all := crawl.URLsOf(seeds)
@@ -79,8 +79,8 @@ func TestCrawlOfAListWithABadLine(t *testing.T) {
 		"good":     {site + "/p/1\n", "1 record in 1 file", "", exitOK},
 		"bad":      {site + "/p/1\nnonsense\n", "1 record in 1 file", "line 2: \"nonsense\"", exitUsage},
 		"none":     {"nonsense\n", "", "line 1: \"nonsense\"", exitUsage},
-		"empty":    {"", "", "standard input: no URL in it", exitUsage},
-		"comments": {"# no\n\n", "", "standard input: no URL in it", exitUsage},
+		"empty":    {"", "", "standard input: contains no URL", exitUsage},
+		"comments": {"# no\n\n", "", "standard input: contains no URL", exitUsage},
 		"no pages": {site + "/missing\nnonsense\n", "nothing in", "line 2: \"nonsense\"", exitFailed},
 	} {
 		file := filepath.Join(dir, "urls.txt")
@@ -109,10 +109,10 @@ func TestSeedOfAnEmptyListIsAnError(t *testing.T) {
 	some, empty := write(t, "some.txt", "https://a.test/\n"), write(t, "empty.txt", "# nothing\n\n")
 	site := write(t, "empty.xml", `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"></urlset>`)
 	for args, parts := range map[string][]string{
-		"--file " + empty:                     {empty + ": no URL in it"},
-		"--sitemap " + site:                   {site + ": no URL in it"},
-		"--file " + some + " --file " + empty: {"1 URL was added to crawl c\n", empty + ": no URL in it"},
-		"--file " + empty + " https://b.test": {"1 URL was added to crawl c\n", empty + ": no URL in it"},
+		"--file " + empty:                     {empty + ": contains no URL"},
+		"--sitemap " + site:                   {site + ": contains no URL"},
+		"--file " + some + " --file " + empty: {"1 URL was added to crawl c\n", empty + ": contains no URL"},
+		"--file " + empty + " https://b.test": {"1 URL was added to crawl c\n", empty + ": contains no URL"},
 	} {
 		code, stdout, stderr := seine(t, append([]string{"seed", "--nats", url, "--crawl", "c"}, strings.Fields(args)...)...)
 		if code != exitUsage || strings.Contains(stdout, "0 URLs") {

@@ -17,7 +17,7 @@ func TestWrongFlagsOfTheServer(t *testing.T) {
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
 	for args, want := range map[string]string{
-		"--out ftp://example.org/out": "--out ftp://…: nothing is written to such a place",
+		"--out ftp://example.org/out": "--out ftp://…: unsupported output",
 		"--out -":                     "--out -: Seine does not write to standard output",
 		"--replayed " + file:          "--replayed " + file + ": is a file",
 		"--host http://example.org":   `--host "http://example.org": must be a name alone`,

@@ -82,7 +82,7 @@ func TestOutputsThatAreMisnamed(t *testing.T) {
 		"crawl http://a.test/ --out s3:buck/x":             "write --out s3://buck/x",
 		"crawl http://a.test/ --warc site.warc.gz":         "--warc site.warc.gz: an archive is a directory of files: write seine crawl --warc site",
 		"crawl http://a.test/ --log-requests r.jsonl":      "--log-requests r.jsonl: an output is a directory of files: write --log-requests r",
-		"export . --to s3:buck/x":                          "--to s3:buck/x: nothing is written to such a place: write --to s3://buck/x",
+		"export . --to s3:buck/x":                          "--to s3:buck/x: unsupported output: write --to s3://buck/x",
 		"replay write --out items.csv --data no-such-data": "--out items.csv: an output is a directory of files",
 	} {
 		want(t, exitUsage, strings.Fields(args), says)

@@ -270,8 +270,7 @@ func TestRunnerDeliveredTooOften(t *testing.T) {
 // A dead letter larger than NATS accepts must not make its message return again and again.
 func TestRunnerDeadLetterTooLarge(t *testing.T) {
 	t.Parallel()
-	br, b := open(t)
-	_ = br
+	_, b := open(t)
 	if _, err := b.JS.Publish(t.Context(), pages, make([]byte, 1<<20)); err != nil { // max_payload
 		t.Fatal(err)
 	}

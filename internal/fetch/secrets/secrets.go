@@ -35,7 +35,7 @@ func (s Store) Get(name string) (string, error) {
 		return v, nil
 	}
 	if s.Folder == "" {
-		return "", fmt.Errorf("secret %s is not known here: set %s%s, or --secrets to a folder with a file %s", name, Prefix, name, name)
+		return "", fmt.Errorf("secret %s is unknown: set %s%s, or --secrets to a folder with a file %s", name, Prefix, name, name)
 	}
 	// A name has letters, digits and '_' only, so this stays in the folder.
 	text, err := os.ReadFile(filepath.Join(s.Folder, name))
@@ -49,7 +49,7 @@ func (s Store) Get(name string) (string, error) {
 func (s Store) Fill(text string) (string, error) {
 	return crawlspec.Template(text).Fill(func(p crawlspec.Placeholder) (string, error) {
 		if !p.Secret {
-			return "", fmt.Errorf("{%s} means nothing here", p.Name)
+			return "", fmt.Errorf("unknown placeholder {%s}", p.Name)
 		}
 		return s.Get(p.Name)
 	})

@@ -41,7 +41,7 @@ func explained(err error, dir string, log *slog.Logger) error {
 		return err
 	}
 	noteDamage(err, dir, log)
-	return fmt.Errorf("%w: %w (look after the disk and start again: a frontier that makes snapshots, --snapshot-every, sets the files aside; "+
+	return fmt.Errorf("%w: %w (check the disk and start again: a frontier with snapshots, --snapshot-every, moves the files aside; "+
 		"otherwise move %s away first; the partitions are rebuilt from their snapshots and the streams)", ErrDamaged, err, dir)
 }
 
@@ -57,14 +57,14 @@ func QuarantineDamaged(dir string, log *slog.Logger) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("set damaged store aside: %w", err)
+		return fmt.Errorf("move damaged store aside: %w", err)
 	}
 	aside := filepath.Join(dir, asideName)
 	if _, err := os.Stat(filepath.Join(aside, damageNote)); err == nil {
-		return fmt.Errorf("%w once more: %s (look after the disk, remove what was set aside before, %s, and start again)", ErrDamaged, found, aside)
+		return fmt.Errorf("%w again: %s (check the disk, remove the files moved aside earlier, %s, and start again)", ErrDamaged, found, aside)
 	}
 	if err := moveAside(dir, aside); err != nil {
-		return fmt.Errorf("set damaged store aside: %w", err)
+		return fmt.Errorf("move damaged store aside: %w", err)
 	}
 	log.Error("files of the frontier's store are damaged; starting without them: the partitions are rebuilt from their snapshots and the streams; check the disk, then remove the files",
 		"files", aside, "error", string(found))

@@ -61,7 +61,7 @@ func (d *discovery) identity(url string, rules *Rules, partitions int) (string, 
 		return "", err
 	}
 	if p := messages.Partition(c, partitions); p != d.partition {
-		return "", fmt.Errorf("%s belongs to partition %d, and came to %d", messages.Clip(c), p, d.partition)
+		return "", fmt.Errorf("%s belongs to partition %d, but was sent to %d", messages.Clip(c), p, d.partition)
 	}
 	return c, nil
 }

@@ -53,7 +53,7 @@ func (l *loader) load(cs *crawls, wanted map[string]*seen) {
 			c, err := readFilter(l.ctx, view, table.Name(table.Prefix(cs.partition, kindURL), name))
 			if err != nil {
 				if l.ctx.Err() == nil {
-					cs.log.Error("cannot fill the filter of known URLs, each is looked up on the disk", "crawl", name, "error", err)
+					cs.log.Error("cannot fill the filter of known URLs; looking each up on disk", "crawl", name, "error", err)
 				}
 				return
 			}

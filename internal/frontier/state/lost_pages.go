@@ -53,7 +53,7 @@ func (v *visits) fetchLost(r *urlRecord, id urlID, rules *Rules, now int64) erro
 	if r.Sent-r.Failures >= maxLostPages {
 		return v.fail(r, id, "its page left the stream PAGES before it was parsed", rules, now)
 	}
-	v.log.Info("page was lost before it was parsed, fetching it again", "crawl", id.crawl, "url", r.URL, "visit", r.visit(id.hash))
+	v.log.Info("page was lost before it was parsed; fetching it again", "crawl", id.crawl, "url", r.URL, "visit", r.visit(id.hash))
 	sent := r.Sent - r.Failures
 	r.nextRound(v.era())
 	r.Sent = sent

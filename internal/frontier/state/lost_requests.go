@@ -54,7 +54,7 @@ func (rq *Requests) lookFor(req *Request, now int64, inFetch func(seq uint64) (s
 	case !req.missing:
 		req.missing, req.deadline = true, now+missingGrace
 	default:
-		rq.log.Info("request was lost, sending it again", about...)
+		rq.log.Info("request was lost; sending it again", about...)
 		rq.resend(req, now)
 	}
 	return nil

@@ -68,6 +68,7 @@ func (w *partitionFixture) labelled() (n int) {
 	return n
 }
 
+// countKeys counts the keys of a kind.
 func (w *partitionFixture) countKeys(kind byte) (n int) {
 	w.must(w.store.scan(table.Prefix(0, kind), nil, func(_, _ []byte) (bool, error) { n++; return true, nil }))
 	return n

@@ -159,7 +159,7 @@ func (r *Removals) end(name string) {
 	r.tx.Delete(r.key(name))
 	r.tx.Set(table.Prefix(r.partition, kindUnsaved), nil)
 	r.removed++
-	r.log.Info("deleted crawl is forgotten", "crawl", name)
+	r.log.Info("removed the deleted crawl", "crawl", name)
 }
 
 // removeFromHosts removes the crawl from some hosts, and reports whether they were the last.

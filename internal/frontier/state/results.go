@@ -163,11 +163,11 @@ func (rq *Requests) logHostEvent(event politeness.Event, host, crawl string) {
 	about := []any{"crawl", crawl, "host", host}
 	switch event {
 	case politeness.Opened:
-		rq.log.Info("host fails, resting it", about...)
+		rq.log.Info("host fails; pausing its requests", about...)
 	case politeness.GaveUp:
 		rq.log.Info("host is abandoned", about...)
 	case politeness.Closed:
-		rq.log.Info("host answers again", about...)
+		rq.log.Info("host responds again", about...)
 	default: // other events are frequent
 	}
 }

@@ -65,7 +65,7 @@ func (rs *runs) figuresOf(name string, run, now int64) *frontierapi.Run {
 func (rs *runs) read(key []byte) (*frontierapi.Run, error) {
 	val, err := rs.store.get(key)
 	if err != nil {
-		return nil, fmt.Errorf("read figures of a run: %w", err)
+		return nil, fmt.Errorf("read statistics of a run: %w", err)
 	}
 	if val == nil {
 		return nil, nil

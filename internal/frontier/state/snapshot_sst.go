@@ -71,7 +71,7 @@ func (s *Store) Replace(ctx context.Context, partition int, r io.Reader) error {
 	}
 	defer func() { _ = os.Remove(path) }()
 	if _, err := s.db.IngestAndExcise(ctx, []string{path}, nil, nil, span); err != nil {
-		return fmt.Errorf("take in snapshot of partition %d: %w", partition, err)
+		return fmt.Errorf("load snapshot of partition %d: %w", partition, err)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func (rv *reviews) startRun(name string, c *crawl, rules *Rules, now int64) erro
 	if rules.AgainDue(c.Again) {
 		c.Again = rules.Again
 		rv.begins(name, c, rules.Again, &sweep{All: true}, now)
-		rv.log.Info("crawl visits everything again", "crawl", name, "run", c.Run)
+		rv.log.Info("crawl starts another run", "crawl", name, "run", c.Run)
 	}
 	if !rules.startsAgain() || rv.offline {
 		c.nextRun = 0
@@ -37,7 +37,7 @@ func (rv *reviews) startRun(name string, c *crawl, rules *Rules, now int64) erro
 	if c.nextRun > wall {
 		return nil
 	}
-	rv.log.Info("crawl starts again by its schedule", "crawl", name, "run", next.Unix(), "due", next)
+	rv.log.Info("crawl starts a run of its schedule", "crawl", name, "run", next.Unix(), "due", next)
 	rv.begins(name, c, next.Unix(), &sweep{
 		All: c.Reseed != nil && c.Reseed.All, Recorded: rules.Gone == crawlspec.WhenGoneRecord,
 	}, now)

@@ -46,7 +46,7 @@ type Store struct {
 // OpenStore opens the store in dir, or creates it.
 func OpenStore(dir string, cacheBytes int64, policy Sync, key *stateencryption.Key, log *slog.Logger) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make frontier store: %w", err)
+		return nil, fmt.Errorf("create frontier store: %w", err)
 	}
 	id, err := pebblestate.Identity(dir)
 	if err != nil {

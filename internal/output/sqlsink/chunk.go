@@ -93,7 +93,7 @@ func (c *Chunk) columns() ([]format.Column, error) {
 
 // Write implements output.Chunk. It fails, since bytes are not rows.
 func (c *Chunk) Write([]byte) (int, error) {
-	return 0, errors.New("a database takes records, not bytes: its format is rows.Format")
+	return 0, errors.New("a database takes records, not bytes: its format is sqlsink.Format")
 }
 
 // Finish implements output.Chunk. The rows become durable with the commit.

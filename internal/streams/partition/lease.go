@@ -24,7 +24,7 @@ import (
 var (
 	// ErrRebalanced: the partition belongs to another process's share now. The lease is held until
 	// the owner has finished, then another process continues.
-	ErrRebalanced = errors.New("the partition is given to another process")
+	ErrRebalanced = errors.New("partition was moved to another process")
 	// ErrLost: the lease ended or could not be renewed. Another process may own the partition
 	// already.
 	ErrLost = errors.New("the lease of the partition was lost")
@@ -104,7 +104,7 @@ func (l *Leases) Validate() error {
 		case p < 0 || p >= l.Partitions:
 			return fmt.Errorf("partition %d: there are %d, from 0 to %d", p, l.Partitions, l.Partitions-1)
 		case seen[p]:
-			return fmt.Errorf("partition %d is given twice", p)
+			return fmt.Errorf("partition %d is listed twice", p)
 		}
 		seen[p] = true
 	}
@@ -313,7 +313,7 @@ func (l *Leases) releaseExcess(pool []int, quota int) {
 		switch {
 		case !le.staying():
 		case !slices.Contains(pool, p):
-			l.Log.Info("leaving a partition to the process that is to have it", "partition", p)
+			l.Log.Info("releasing a partition for the process it is assigned to", "partition", p)
 			le.stop(ErrRebalanced)
 		default:
 			staying = append(staying, le)
@@ -321,7 +321,7 @@ func (l *Leases) releaseExcess(pool []int, quota int) {
 	}
 	slices.SortFunc(staying, func(a, b *lease) int { return cmp.Compare(a.epoch, b.epoch) })
 	for i := quota; i < len(staying); i++ {
-		l.Log.Info("giving a partition to another process", "partition", staying[i].partition)
+		l.Log.Info("moving a partition to another process", "partition", staying[i].partition)
 		staying[i].stop(ErrRebalanced)
 	}
 }
@@ -335,7 +335,7 @@ func (l *Leases) leaveGroup() {
 	if l.usurped == nil && (l.Fair || len(l.Pinned) > 0) {
 		ctx, cancel := l.timeout()
 		defer cancel()
-		l.trouble("say goodbye", l.kv.Delete(ctx, l.memberKey()))
+		l.trouble("leave", l.kv.Delete(ctx, l.memberKey()))
 	}
 }
 
@@ -357,7 +357,7 @@ func (l *Leases) acquire(p int) (bool, error) {
 	le.fence = time.AfterFunc(l.ownerDeadline()-time.Since(asked), func() {
 		if ctx.Err() == nil {
 			leasesLost.WithLabelValues(l.Group).Inc()
-			l.Log.Warn("lease could not be renewed, letting go", "partition", p)
+			l.Log.Warn("lease could not be renewed; releasing the partition", "partition", p)
 		}
 		stop(ErrLost)
 	})
@@ -410,9 +410,9 @@ func (l *Leases) conclude(le *lease) error {
 		return fmt.Errorf("partition %d: %w", le.partition, le.err)
 	case early:
 		l.rest[le.partition] = time.Now().Add(l.every())
-		l.Log.Info("owner gave its partition back", "partition", le.partition)
+		l.Log.Info("owner released its partition", "partition", le.partition)
 	case le.err != nil && !errors.Is(le.err, context.Cause(le.ctx)) && !errors.Is(le.err, context.Canceled):
-		l.Log.Warn("owner did not finish well", "partition", le.partition, "error", le.err)
+		l.Log.Warn("owner failed to finish", "partition", le.partition, "error", le.err)
 	}
 	return nil
 }
@@ -449,12 +449,12 @@ func (l *Leases) trouble(what string, err error) {
 	l.troubles[what] = now
 	switch {
 	case err == nil && before != "":
-		l.Log.Info("leases work again", "tried", what)
+		l.Log.Info("lease operation works again", "operation", what)
 	case err == nil:
 	case before == "":
-		l.Log.Warn("trouble with leases", "tried", what, "error", err)
+		l.Log.Warn("lease operation failed", "operation", what, "error", err)
 	default:
-		l.Log.Debug("trouble with leases", "tried", what, "error", err)
+		l.Log.Debug("lease operation failed", "operation", what, "error", err)
 	}
 }
 

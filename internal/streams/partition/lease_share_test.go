@@ -95,7 +95,7 @@ func TestLeasesOnlyIsChecked(t *testing.T) {
 	for want, only := range map[string][]int{
 		"partition 8: there are 8, from 0 to 7":  {8},
 		"partition -1: there are 8, from 0 to 7": {-1},
-		"partition 2 is given twice":             {2, 2},
+		"partition 2 is listed twice":            {2, 2},
 	} {
 		if err := (&Leases{Partitions: 8, Pinned: only}).Run(t.Context()); err == nil || err.Error() != want {
 			t.Errorf("%v: %v, want %s", only, err, want)
@@ -323,7 +323,7 @@ func TestLeasesTrouble(t *testing.T) {
 			return func() bool {
 				n := 0
 				for l := range strings.Lines(log.String()) {
-					if strings.Contains(l, "level="+level) && strings.Contains(l, "trouble with leases") && strings.Contains(l, "tried="+what) {
+					if strings.Contains(l, "level="+level) && strings.Contains(l, "lease operation failed") && strings.Contains(l, "operation="+what) {
 						n++
 					}
 				}

@@ -86,7 +86,7 @@ func (o *OrderedReader) Run(ctx context.Context) error {
 			wait = jsclient.MinRefusedWait
 		}
 		if wait >= jsclient.MaxRefusedWait {
-			o.bus.Log.Warn("reader of a stream interrupted", "stream", o.stream, "consumer", o.config.Durable, "error", err)
+			o.bus.Log.Warn("stream reader interrupted", "stream", o.stream, "consumer", o.config.Durable, "error", err)
 			o.note(err)
 		}
 		_ = sleep.For(ctx, wait)
@@ -217,7 +217,7 @@ func (o *OrderedReader) watch(ctx context.Context, c jetstream.Consumer, got *ar
 	}
 }
 
-var errGap = errors.New("messages were lost on the way, reading them again")
+var errGap = errors.New("messages were lost in delivery; reading them again")
 
 // rewind makes the consumer start right after the last acknowledged message. Messages handed out
 // since then come again, and are skipped. To start after those would acknowledge them, and the
@@ -297,7 +297,7 @@ func (o *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
 		case err == nil:
 			same = m.Time.Equal(o.last.Stored)
 		case !errors.Is(err, jetstream.ErrMsgNotFound): // not found: purged just now
-			return fmt.Errorf("look at message %d of %s: %w", o.last.Sequence, o.stream, err)
+			return fmt.Errorf("read message %d of %s: %w", o.last.Sequence, o.stream, err)
 		}
 	}
 	if same {
@@ -310,7 +310,7 @@ func (o *OrderedReader) verify(ctx context.Context, s jetstream.Stream) error {
 		}
 	}
 	if o.last.Sequence > 0 {
-		o.bus.Log.Warn("stream was re-created, reading all of it again",
+		o.bus.Log.Warn("stream was re-created; reading all of it again",
 			"stream", o.stream, "position", o.last.Sequence, "last", info.State.LastSeq)
 	}
 	o.acks.end()

@@ -56,9 +56,9 @@ var (
 	// snapshot is kept.
 	ErrSnapshotsFull = errors.New("snapshot bucket is full")
 	// ErrSnapshotGone is returned for a snapshot that was replaced by a newer one.
-	ErrSnapshotGone = errors.New("the snapshot is gone, a newer one replaced it")
+	ErrSnapshotGone = errors.New("snapshot was replaced by a newer one")
 	// ErrSnapshotDamaged is returned when an object differs from what was saved.
-	ErrSnapshotDamaged = errors.New("the snapshot is damaged")
+	ErrSnapshotDamaged = errors.New("snapshot is damaged")
 )
 
 // NewSnapshots returns the snapshots of the pipeline on b.
@@ -92,7 +92,7 @@ func (s *Snapshots) save(ctx context.Context, p int, meta Snapshot, write func(i
 	}
 	meta.Partition, meta.Object = p, objectName(p, meta.Epoch)
 	if have, err = s.sweep(ctx, box, meta, have); err != nil {
-		s.bus.Log.Warn("cannot remove the rest of failed snapshots", "partition", p, "error", err)
+		s.bus.Log.Warn("cannot remove the remains of failed snapshots", "partition", p, "error", err)
 	}
 	if meta.Bytes, err = putObject(ctx, box, meta.Object, write); err != nil {
 		return meta, err
@@ -133,7 +133,7 @@ func (s *Snapshots) sweep(ctx context.Context, box *jsclient.ObjectBucket, meta 
 		if err := box.Remove(ctx, name, name); err != nil {
 			return have, err
 		}
-		s.bus.Log.Info("removed the rest of a failed snapshot", "partition", meta.Partition, "object", name)
+		s.bus.Log.Info("removed the remains of a failed snapshot", "partition", meta.Partition, "object", name)
 	}
 	return have, nil
 }
@@ -170,7 +170,7 @@ func (s *Snapshots) Fence(ctx context.Context, p int, epoch uint64) (Snapshot, b
 		return err
 	})
 	if err != nil {
-		return Snapshot{}, false, fmt.Errorf("fence snapshots of partition %d: %w", p, err)
+		return Snapshot{}, false, fmt.Errorf("claim snapshots of partition %d: %w", p, err)
 	}
 	return have.Snapshot, have.Object != "", nil
 }

@@ -105,7 +105,7 @@ func TestPagesWhoseLoginFails(t *testing.T) {
 		"script": {func(r *crawlspec.Render) { r.Login.Script = "throw new Error(secrets.password)" }, messages.Timeout, messages.DetailLogin, "its script fails"},
 		"useless": {func(r *crawlspec.Render) { r.Login.Script, r.Login.Wait.Selector = "0", "form" }, messages.ClientError, messages.DetailLogin,
 			"the site wants a login right after that of the spec"},
-		"no secret": {func(r *crawlspec.Render) { r.Login.Secrets["other"] = "{secret:NOBODY_KNOWS}" }, messages.Misconfigured, "", "secret NOBODY_KNOWS is not known here"},
+		"no secret": {func(r *crawlspec.Render) { r.Login.Secrets["other"] = "{secret:NOBODY_KNOWS}" }, messages.Misconfigured, "", "secret NOBODY_KNOWS is unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := scriptweb.Start(t)

@@ -141,7 +141,7 @@ func (p *Parser) parse(ctx context.Context, page *messages.Page, m *stages.Messa
 				"crawl", page.Crawl, "rule", y.Rule, "kind", y.Kind, "hosts", y.Joined)
 			continue
 		}
-		p.bus.Log.Warn("fields of a rule have no value in any of its records: try the rule with seine extract URL",
+		p.bus.Log.Warn("fields of a rule have no value in any record: try the rule with seine extract URL",
 			"crawl", page.Crawl, "rule", y.Rule, "kind", y.Kind, "records", y.Records, "found_nothing", y.Nothing, "not_of_their_type", y.Unfit)
 	}
 	if r.warning != "" {

@@ -137,7 +137,7 @@ func (r *parsedPage) encode(rec *ExtractRecord) (ownRecord, error) {
 		return o.End()
 	}}
 	if n := len(own.append(nil, r.envelope())); n > r.plan.maxRecord {
-		return ownRecord{}, fmt.Errorf("record %s has %d bytes, at most %d fit a message: let it hold less", rec.Kind, n, r.plan.maxRecord)
+		return ownRecord{}, fmt.Errorf("record %s has %d bytes, at most %d fit a message: store less in it", rec.Kind, n, r.plan.maxRecord)
 	}
 	return own, nil
 }

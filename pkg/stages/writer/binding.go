@@ -172,7 +172,7 @@ func (b binder) bindOnce(ctx context.Context) error {
 		if err := b.cfg.checkSame(have, &b.binding); err == nil || !b.cfg.ChangeOutput {
 			return err
 		}
-		b.log.Warn("the writer is bound to another output from now on", "was", have.Out, "is", b.binding.Out)
+		b.log.Warn("the writer is now bound to another output", "was", have.Out, "is", b.binding.Out)
 	}
 	if _, err = b.bus.SwapKey(ctx, messages.BucketMeta, messages.KeyWriter(b.cfg.Name), messages.Encode(&b.binding), rev); err != nil {
 		return fmt.Errorf("bind the writer %s to its output: %w", b.cfg.Name, err)

@@ -107,7 +107,7 @@ func (s *schema) of(crawl, kind string, rev uint64) ([]format.Column, error) {
 	for _, c := range declared {
 		if !slices.Contains(all, c) {
 			i := slices.IndexFunc(all, func(o format.Column) bool { return o.Name == c.Name })
-			s.w.log.Warn("a column has the type that fits its earlier files as well: write to another output to have that of the spec",
+			s.w.log.Warn("column keeps a type that fits its earlier files: write to another output for the type of the spec",
 				"crawl", crawl, "kind", kind, "column", c.Name, "type", all[i].String(), "spec", c.String())
 		}
 	}

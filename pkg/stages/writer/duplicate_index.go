@@ -56,7 +56,7 @@ func openIndex(dir string, log *slog.Logger, report func(error)) (*index, error)
 		return nil, fmt.Errorf("--state %s: %w", dir, err)
 	}
 	if err := os.MkdirAll(abs, 0o755); err != nil {
-		return nil, fmt.Errorf("--state %s: cannot be made: %w", dir, err)
+		return nil, fmt.Errorf("--state %s: cannot be created: %w", dir, err)
 	}
 	lock, err := vfs.Default.Lock(filepath.Join(abs, "LOCK"))
 	if outdir.IsHeld(err) {
@@ -79,7 +79,7 @@ func (i *index) load(dir string, log *slog.Logger, report func(error)) (err erro
 	}
 	i.db, err = openPebble(store, log, report)
 	if pebble.IsCorruptionError(err) {
-		log.Warn("index is damaged, building it again", "state", dir, "error", err)
+		log.Warn("index is damaged; rebuilding it", "state", dir, "error", err)
 		if err := os.RemoveAll(store); err != nil {
 			return fmt.Errorf("remove damaged index: %w", err)
 		}

@@ -46,7 +46,7 @@ func newFileLayout(p *OutputConfig, columns columnsFunc) (*fileLayout, error) {
 		return nil, fmt.Errorf("--format %q: must be %s", p.Format, format.Names())
 	}
 	if p.Key != "" {
-		return nil, fmt.Errorf("--key %q: is for --format objects, where each record is a file; the folders of %s are said by --path", p.Key, p.format())
+		return nil, fmt.Errorf("--key %q: is for --format objects, where each record is a file; --path sets the folders of %s", p.Key, p.format())
 	}
 	path, err := p.path()
 	if err != nil {

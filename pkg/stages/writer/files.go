@@ -140,7 +140,7 @@ func (s *fileSet) put(o output.Object, rec *format.Record) error {
 	if s.objects == nil {
 		keyed, ok := s.log.(output.ObjectPartition)
 		if !ok {
-			return errors.New("this output supports no objects: use a directory or S3")
+			return errors.New("this output does not support objects: use a directory or S3")
 		}
 		if s.objects, err = keyed.Objects(s.name); err != nil {
 			return err

@@ -107,7 +107,7 @@ func (lw lagWatch) noteLag(l lag) {
 	switch {
 	case l.share > lagShare && lw.lagging == nil:
 		lw.lagging = fmt.Errorf("%d messages behind, over %.0f%% of the limit of %s: it slows the crawl down", l.messages, 100*lagShare, lw.from.stream)
-		lw.log.Warn("writer cannot keep up, and slows the crawl down", "stream", lw.from.stream, "behind", l.messages)
+		lw.log.Warn("writer cannot keep up and slows the crawl down", "stream", lw.from.stream, "behind", l.messages)
 	case l.share < lagShare/2 && lw.lagging != nil:
 		lw.lagging = nil
 		lw.log.Info("writer has caught up", "stream", lw.from.stream, "behind", l.messages)

@@ -32,7 +32,7 @@ func checkPlace(out string) error {
 	case format.IsArchive(name):
 		return fmt.Errorf("--out %s: an archive is a directory of files: write seine crawl --warc %s (a directory of that name is %s/)", out, stem, out)
 	case bucket.Is(out):
-		return fmt.Errorf("--out %s: an output is a place for many files: write --out %s --format %s (a prefix of that name is %s/)", out, stem, name, out)
+		return fmt.Errorf("--out %s: an output is a directory or prefix of many files: write --out %s --format %s (a prefix of that name is %s/)", out, stem, name, out)
 	}
 	return fmt.Errorf("--out %s: an output is a directory of files: write --out %s --format %s; for one file, write --out %s and then seine export %s --single %s"+
 		" (a directory of that name is %s/)", out, stem, name, stem, stem, stem+"."+name, out)

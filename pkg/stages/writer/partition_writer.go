@@ -63,7 +63,7 @@ func (w *Writer) openPartition(ctx context.Context, p int) (*partitionWriter, er
 
 // errPartitions is returned if a commit was made with another number of partitions: records of a
 // page may have been in another partition.
-var errPartitions = errors.New("it was committed when the streams had another number of partitions: restore the bucket " +
+var errPartitions = errors.New("it was committed with another number of partitions: restore the bucket " +
 	messages.BucketMeta + " from a backup, or begin a new installation and write to a new output")
 
 // resume determines from the log up to where the stream created at created has been read, and

@@ -219,7 +219,7 @@ func (w *Writer) own(ctx context.Context, p int) error {
 			if !errors.Is(err, output.ErrExists) {
 				break
 			}
-			w.log.Info("another process has taken the name of the commit, restarting from the last commit", "partition", p, "error", err)
+			w.log.Info("another process has taken the name of the commit; restarting from the last commit", "partition", p, "error", err)
 			committed, err = w.writeAgain(ctx, p)
 		}
 		switch {
@@ -235,7 +235,7 @@ func (w *Writer) own(ctx context.Context, p int) error {
 			w.log.Error("records were not committed and remain in the stream", "partition", p, "error", err)
 			return nil
 		}
-		w.log.Warn("cannot write, restarting from the last commit", "partition", p, "wait", wait, "error", err)
+		w.log.Warn("cannot write; restarting from the last commit", "partition", p, "wait", wait, "error", err)
 		select {
 		case <-ctx.Done():
 			return nil

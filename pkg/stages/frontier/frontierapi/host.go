@@ -1,6 +1,7 @@
 package frontierapi
 
 import (
+	"cmp"
 	"slices"
 
 	"seine/pkg/messages"
@@ -52,6 +53,6 @@ type Attempt struct {
 
 // KeepSlowest returns the top hosts with the longest mean request. It sorts hs.
 func KeepSlowest(hs []HostStatus, top int) []HostStatus {
-	slices.SortFunc(hs, func(a, b HostStatus) int { return int(b.MeanMS - a.MeanMS) })
+	slices.SortFunc(hs, func(a, b HostStatus) int { return cmp.Compare(b.MeanMS, a.MeanMS) })
 	return hs[:min(len(hs), max(top, 0))]
 }
