@@ -36,7 +36,7 @@ func (d *day) pass(span time.Duration, happens func(l *Observation)) {
 		for _, c := range d.state.Evaluate("news", &d.rules, &d.look) {
 			d.said = append(d.said, fmt.Sprint(c.Phase, " ", strings.TrimSpace(string(c.Alert.Kind)+" "+c.Alert.Target)))
 			if c.Alert.Text == "" || !strings.HasPrefix(c.ID, "news."+string(c.Alert.Kind)+".") {
-				d.t.Errorf("what is told is %+v", c)
+				d.t.Errorf("change %+v", c)
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func (d *day) pass(span time.Duration, happens func(l *Observation)) {
 func (d *day) want(what ...string) {
 	d.t.Helper()
 	if got, want := strings.Join(d.said, ", "), strings.Join(what, ", "); got != want {
-		d.t.Errorf("told was %q, want %q", got, want)
+		d.t.Errorf("got changes %q, want %q", got, want)
 	}
 	d.said = nil
 }

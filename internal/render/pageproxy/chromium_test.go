@@ -117,7 +117,7 @@ func browserTab(t *testing.T, f *fixture) context.Context {
 	t.Helper()
 	path, err := chromium.Find("")
 	if err != nil && os.Getenv("CI") == "" {
-		t.Skip("there is no Chromium here: scripts/chromium installs it")
+		t.Skip("Chromium is not installed: run scripts/chromium")
 	} else if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(Patience); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("timed out waiting: %s", what)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (j *Job) Wait() error {
 	case <-j.done:
 		return j.err
 	case <-time.After(Patience):
-		j.t.Error("does not end")
+		j.t.Error("job did not end")
 		return nil
 	}
 }

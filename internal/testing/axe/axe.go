@@ -68,7 +68,7 @@ func script(t *testing.T) string {
 	t.Helper()
 	source, err := readScript()
 	if errors.Is(err, fs.ErrNotExist) && os.Getenv("CI") == "" {
-		t.Skip("there is no axe-core here: scripts/axe installs it")
+		t.Skip("axe-core is not installed: run scripts/axe")
 	}
 	if err != nil {
 		t.Fatal(err)

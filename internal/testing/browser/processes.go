@@ -17,7 +17,7 @@ func Path(t testing.TB) string {
 	t.Helper()
 	path, err := chromium.Find("")
 	if err != nil && os.Getenv("CI") == "" {
-		t.Skip("there is no Chromium here: scripts/chromium installs it")
+		t.Skip("Chromium is not installed: run scripts/chromium")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -51,7 +51,7 @@ func installed(t testing.TB) string {
 		}
 		dir = filepath.Dir(dir)
 	}
-	const missing = "DuckDB is not there; scripts/readers brings it"
+	const missing = "DuckDB is not installed: run scripts/readers"
 	if os.Getenv("CI") != "" {
 		t.Fatal(missing)
 	}

@@ -52,7 +52,7 @@ func (s *Server) Last(t *testing.T) Request {
 	t.Helper()
 	seen := s.Seen()
 	if len(seen) == 0 {
-		t.Fatal("nothing was asked")
+		t.Fatal("no request was received")
 	}
 	return seen[len(seen)-1]
 }

@@ -241,9 +241,9 @@ func majorVersion(initdb string) int {
 func missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
-		t.Fatalf("%s: scripts/postgres installs it", what)
+		t.Fatalf("%s: run scripts/postgres", what)
 	}
-	t.Skipf("%s here: scripts/postgres installs it", what)
+	t.Skipf("%s: run scripts/postgres", what)
 }
 
 func check(t testing.TB, err error) {

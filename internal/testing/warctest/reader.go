@@ -89,7 +89,7 @@ func Read(b *bufio.Reader) (*Record, error) {
 		}
 		name, value, ok := strings.Cut(l, ":")
 		if !ok || name == "" || strings.ContainsAny(name, " \t") {
-			return nil, fmt.Errorf("%.40q is no field", l)
+			return nil, fmt.Errorf("%.40q is not a field", l)
 		}
 		r.Fields.Add(name, strings.TrimSpace(value))
 	}
