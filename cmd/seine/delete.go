@@ -205,7 +205,7 @@ func (c *deleteCmd) progress(ctx context.Context, bus *stages.Bus, client fronti
 	left, err := client.Remaining(ctx, c.Name, rev)
 	switch {
 	case err != nil && !bus.NC.IsConnected():
-		at.text = "the connection to NATS is lost"
+		at.text = "lost the connection to NATS"
 		return at
 	case err != nil:
 		at.text = fmt.Sprintf("waiting for a frontier, which deletes the URLs: %v", err)

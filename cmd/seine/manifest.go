@@ -47,9 +47,9 @@ func (c *manifestCmd) Run() error {
 	crawls := made.Crawls()
 	switch {
 	case len(crawls) == 0:
-		return fmt.Errorf("%s: nothing is committed there", c.Out)
+		return fmt.Errorf("%s: has no commits", c.Out)
 	case c.Crawl != "" && !slices.Contains(crawls, c.Crawl):
-		return usageError{fmt.Errorf("--crawl %s: nothing of it is committed there, but of %s", c.Crawl, strings.Join(crawls, ", "))}
+		return usageError{fmt.Errorf("--crawl %s: has no commits there; these crawls have: %s", c.Crawl, strings.Join(crawls, ", "))}
 	case c.Crawl != "":
 		crawls = []string{c.Crawl}
 	}

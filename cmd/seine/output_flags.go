@@ -43,7 +43,7 @@ func (p *outputFlags) checkWriter(out string) error {
 	case len(names) == 0:
 		return fmt.Errorf("%s: %w", writer.Redact(out), output.ErrNoLog)
 	}
-	return usageError{fmt.Errorf("--writer %s: has committed nothing in %s; %s", p.Writer, writer.Redact(out), listed(p.Writer, names))}
+	return usageError{fmt.Errorf("--writer %s: has no commits in %s; %s", p.Writer, writer.Redact(out), listed(p.Writer, names))}
 }
 
 // s3 returns the S3 options of an output, none if it is not in S3.

@@ -19,7 +19,7 @@ func TestOutputInS3(t *testing.T) {
 	want(t, exitFailed, with("cat", server.Out()), "no commit log")
 	want(t, exitOK, with("cat", place+"/c", "--writer", "export"), lines)
 	want(t, exitOK, with("verify", place), "2 files, 4 records")
-	want(t, exitUsage, with("verify", place, "--writer", "default"), "has committed nothing in "+place+"; there is export")
+	want(t, exitUsage, with("verify", place, "--writer", "default"), "has no commits in "+place+"; there is export")
 	want(t, exitOK, with("manifest", place, "--write"))
 	want(t, exitOK, with("manifest", place), `"writer": "export"`)
 	server.Put(place, "c/stray.txt", []byte("stray"))

@@ -36,7 +36,7 @@ func TestVerifyReportsWhatCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, exitFailed, []string{"verify", out}, "unreadable c/page/part-000-20261121T010203Z-000000000001.jsonl.gz: ",
-		"unreadable part-000-20261121T010203Z-000000000011: ", "surplus    c/stray: no entry of the commit log that can be read names it",
+		"unreadable part-000-20261121T010203Z-000000000011: ", "surplus    c/stray: no readable entry of the commit log lists it",
 		"1 file, 2 records", "in 2 commits: 3 wrong")
 }
 
@@ -177,7 +177,7 @@ func TestCatOfAFileThatIsCut(t *testing.T) {
 		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := want(t, exitFailed, []string{"cat", at}, "cut"); got != "{\"a\":1}\n" {
+		if got := want(t, exitFailed, []string{"cat", at}, "truncated"); got != "{\"a\":1}\n" {
 			t.Errorf("cat %s prints %q", file, got)
 		}
 	}
@@ -252,16 +252,16 @@ func TestVerify(t *testing.T) {
 		want(t, exitOK, append([]string{"verify"}, args...), "2 files, 4 records", "2 commits: all as committed")
 	}
 	want(t, exitFailed, []string{"verify", bare}, "no commit log")
-	want(t, exitUsage, []string{"verify", out, "--crawl", "nosuch"}, "has no files of it; there is c")
+	want(t, exitUsage, []string{"verify", out, "--crawl", "nosuch"}, "has no files in "+out+"; there is c")
 	for _, args := range [][]string{{"verify", out}, {"cat", out}, {"cat", filepath.Join(out, "c")}, {"manifest", out}} {
-		want(t, exitUsage, append(args, "--writer", "defaul"), "--writer defaul: has committed nothing in ", "did you mean default? there is default")
+		want(t, exitUsage, append(args, "--writer", "defaul"), "--writer defaul: has no commits in ", "did you mean default? there is default")
 	}
 	want(t, exitOK, []string{"verify", out, "--writer", "default"}, "4 records")
 	if got := want(t, exitOK, []string{"cat", filepath.Join(out, "c"), "--writer", "default"}); got != lines {
 		t.Errorf("cat of a folder of that writer: %s", got)
 	}
 	to := filepath.Join(t.TempDir(), "export")
-	want(t, exitUsage, []string{"export", out, "--to", to, "--crawl", "nosuch"}, "has no files of it; there is c")
+	want(t, exitUsage, []string{"export", out, "--to", to, "--crawl", "nosuch"}, "has no files in "+out+"; there is c")
 	want(t, exitOK, []string{"export", out, "--to", to, "--crawl", "c"}, "4 records") // the destination is not bound to another crawl
 	damage := func(name string, text []byte) {
 		t.Helper()
@@ -342,7 +342,7 @@ func TestManifest(t *testing.T) {
 	}
 	want(t, exitOK, []string{"manifest", out, "--write"})
 	want(t, exitOK, []string{"manifest", out}, `"complete": true`)
-	want(t, exitUsage, []string{"manifest", out, "--crawl", "d"}, "nothing of it", "of c")
+	want(t, exitUsage, []string{"manifest", out, "--crawl", "d"}, "has no commits there", "these crawls have: c")
 	want(t, exitUsage, []string{"manifest", "/no/such/place"}, "no such file")
 	want(t, exitFailed, []string{"manifest", t.TempDir()}, "no commit log")
 }

@@ -45,9 +45,9 @@ func (m *namesSeen) check(crawl, kind string) error {
 	switch {
 	case !m.any:
 	case crawl != "" && !m.crawls[crawl]:
-		return usageError{fmt.Errorf("--crawl %s: no record is of it; %s", crawl, listedIn(crawl, m.crawls))}
+		return usageError{fmt.Errorf("--crawl %s: has no records; %s", crawl, listedIn(crawl, m.crawls))}
 	case kind != "" && !m.kinds[kind] && !slices.Contains(always, kind):
-		return usageError{fmt.Errorf("--kind %s: no record is of it; %s", kind, listedIn(kind, m.kinds))}
+		return usageError{fmt.Errorf("--kind %s: has no records; %s", kind, listedIn(kind, m.kinds))}
 	}
 	return nil
 }

@@ -43,9 +43,9 @@ func TestCatOfSomeRecords(t *testing.T) {
 		}
 	}
 	for _, tt := range []struct{ flags, says string }{
-		{"--crawl c", "--crawl c: no record is of it; there are a, b"},
-		{"--kind itme", "--kind itme: no record is of it; did you mean item? there are item, page"},
-		{"--crawl b --kind item --latest", "--kind item: no record is of it; there is page"},
+		{"--crawl c", "--crawl c: has no records; there are a, b"},
+		{"--kind itme", "--kind itme: has no records; did you mean item? there are item, page"},
+		{"--crawl b --kind item --latest", "--kind item: has no records; there is page"},
 	} {
 		if got := want(t, exitUsage, append([]string{"cat", dir}, strings.Fields(tt.flags)...), tt.says); got != "" {
 			t.Errorf("%s: %s", tt.flags, got)

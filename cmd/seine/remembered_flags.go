@@ -63,7 +63,7 @@ func (c *crawlCmd) readMemory() (*memory, error) {
 		err = jsontext.Unmarshal(text, &m)
 	}
 	if err == nil && m.V != 1 {
-		err = fmt.Errorf("it is of version %d, this build knows 1", m.V)
+		err = fmt.Errorf("it has version %d, this build reads 1", m.V)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the remembered output of %s: %w (without %s the flags are needed again)", c.Data, err, file)
@@ -135,7 +135,7 @@ func (c *crawlCmd) sameAs(was *crawlCmd, given map[string]bool) error {
 	if len(other) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the crawl in %s began with another output (%s): omit the flag, add --change-output to change the output of this crawl, or start another crawl with another --data",
+	return fmt.Errorf("the crawl in %s was started with another output (%s): omit the flag, add --change-output to change the output of this crawl, or start another crawl with another --data",
 		c.Data, strings.Join(other, "; "))
 }
 
@@ -187,7 +187,7 @@ func (c *crawlCmd) release() error {
 
 // errOtherMemory is returned if another seine crawl has changed what --data remembers since this
 // one read it.
-var errOtherMemory = errors.New("another seine crawl has written there since this one started: run it again")
+var errOtherMemory = errors.New("another seine crawl has changed it since this one started: run it again")
 
 // store replaces what is remembered, unless it was changed since it was recalled or stored here.
 func (c *crawlCmd) store(m memory) error {

@@ -104,7 +104,7 @@ func (c *seedCmd) check() error {
 		return usageError{fmt.Errorf("--priority %d: must be from 0 to %d", *p, messages.MaxPriority)}
 	}
 	if len(c.Class) > 0 && c.FailuresOf == "" {
-		return usageError{errors.New("--class: goes with --failures-of, which names the crawl")}
+		return usageError{errors.New("--class: needs --failures-of, which names the crawl")}
 	}
 	for _, class := range c.Class {
 		if err := frontierapi.CheckFailure(class); err != nil {

@@ -135,9 +135,9 @@ func (c *exportCmd) single() error {
 	_, name := writer.FileMeant(c.Single)
 	switch {
 	case c.Format != "" || c.Path != "" || c.Key != "" || len(c.Encrypt) > 0:
-		return usageError{errors.New("--single: the name of the file selects its format, and there are no --path, --key and --encrypt: export to a directory with --to")}
+		return usageError{errors.New("--single: the name of the file selects its format, --path, --key and --encrypt do not apply: export to a directory with --to")}
 	case name == "" || !strings.HasSuffix(strings.ToLower(c.Single), "."+name):
-		return usageError{fmt.Errorf("--single %s: must be a file whose name ends in .csv, .parquet, .json or .jsonl, or .csv or .jsonl with .gz or .zst behind it", c.Single)}
+		return usageError{fmt.Errorf("--single %s: must be a file whose name ends in .csv, .parquet, .json or .jsonl, or .csv or .jsonl followed by .gz or .zst", c.Single)}
 	}
 	f, err := newSingleFile(name, c.Columns, format.Options{CSVSafe: c.CSVSafe, CSVBOM: c.CSVBOM})
 	if err != nil {

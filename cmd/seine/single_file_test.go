@@ -61,7 +61,7 @@ func TestSingleFile(t *testing.T) {
 	}
 	latest := filepath.Join(dir, "latest.jsonl")
 	want(t, exitOK, []string{"export", keyed, "--kind", "product", "--latest", "--single", latest}, "exported 2 records")
-	want(t, exitUsage, []string{"export", keyed, "--run", "5", "--single", latest, "--kind", "none"}, "no record is of it")
+	want(t, exitUsage, []string{"export", keyed, "--run", "5", "--single", latest, "--kind", "none"}, "has no records")
 	want(t, exitUsage, []string{"export", keyed, "--latest", "--to", filepath.Join(dir, "to")}, "choose records for --single")
 	want(t, exitUsage, []string{"export", from, "--single", filepath.Join(dir, "b.csv")}, "--format csv: has the columns of one kind of record, and there are offer, product: write --kind offer")
 	want(t, exitUsage, []string{"export", from, "--single", filepath.Join(dir, "a.xls")}, "must be a file whose name ends in .csv")

@@ -90,7 +90,7 @@ func (c *statusCmd) Run() error {
 // lost replaces an error by the loss of the connection, if that is its cause.
 func lost(bus *stages.Bus, err error) error {
 	if !bus.NC.IsConnected() {
-		return errors.New("the connection to NATS is lost")
+		return errors.New("lost the connection to NATS")
 	}
 	return err
 }

@@ -45,7 +45,7 @@ server accepts the token immediately.
 // Run creates a token.
 func (c *tokenCreateCmd) Run() error {
 	if c.Expires < 0 {
-		return usageError{errors.New("--expires: must not be negative; 0 is for ever")}
+		return usageError{errors.New("--expires: must not be negative; 0 never expires")}
 	}
 	var scopes []caller.Scope
 	for _, s := range c.Scope {

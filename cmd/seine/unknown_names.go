@@ -70,7 +70,7 @@ func (c *connection) apart(ctx context.Context, bus *stages.Bus, check func(cont
 // withNew adds to the error for an unknown crawl how to create it.
 func withNew(err error) error {
 	if _, unknown := errors.AsType[usageError](err); unknown {
-		return usageError{fmt.Errorf("%w (--new begins a crawl of that name)", err)}
+		return usageError{fmt.Errorf("%w (--new starts a crawl of that name)", err)}
 	}
 	return err
 }
@@ -127,5 +127,5 @@ func checkCommitted(crawl, place string, there *output.Expected) error {
 	case len(names) == 0:
 		return usageError{fmt.Errorf("--crawl %s: %s has no files of any crawl", crawl, place)}
 	}
-	return usageError{fmt.Errorf("--crawl %s: %s has no files of it; %s", crawl, place, othersThan(crawl, names))}
+	return usageError{fmt.Errorf("--crawl %s: has no files in %s; %s", crawl, place, othersThan(crawl, names))}
 }

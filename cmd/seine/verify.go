@@ -35,7 +35,7 @@ Exit codes: 0 no faults, 1 faults, 2 wrong usage.`
 // Run verifies an output.
 func (c *verifyCmd) Run() error {
 	if c.Manifest != "" && c.Crawl != "" {
-		return usageError{errors.New("--crawl: a manifest is of one crawl: leave it out")}
+		return usageError{errors.New("--crawl: a manifest belongs to one crawl: omit it")}
 	}
 	o, want, err := c.expected()
 	if err != nil {

@@ -219,7 +219,7 @@ func DecodeCommit(n Name, text []byte) (*Commit, error) {
 	case c.V != messages.Version:
 		return nil, fmt.Errorf("v is %d, this build reads %d: %w", c.V, messages.Version, messages.ErrVersion)
 	case c.Name() != n:
-		return nil, fmt.Errorf("it is the entry %s", c.Name())
+		return nil, fmt.Errorf("it is entry %s", c.Name())
 	case c.LastSeq < c.FirstSeq:
 		return nil, fmt.Errorf("last_seq %d is before first_seq %d", c.LastSeq, c.FirstSeq)
 	case c.Exported == nil && !c.Merged && len(c.Visits) != IdentitySize*(c.Records()+c.Replaced):
@@ -228,7 +228,7 @@ func DecodeCommit(n Name, text []byte) (*Commit, error) {
 	for i := range c.Files {
 		f := &c.Files[i]
 		if !filepath.IsLocal(filepath.FromSlash(f.Path)) || len(f.SHA256) != 64 || !c.hasContent(f) {
-			return nil, fmt.Errorf("file %q is not described", f.Path)
+			return nil, fmt.Errorf("file %q has no description", f.Path)
 		}
 	}
 	return &c, nil

@@ -191,7 +191,7 @@ func (v *keyValues) field(name string) (string, error) {
 	case raw[0] == '"':
 		var s string
 		if err := jsontext.Unmarshal(raw, &s); err != nil {
-			return "", fmt.Errorf("its field %q cannot be read", name)
+			return "", fmt.Errorf("its field %q is malformed", name)
 		}
 		if s == "" {
 			return "", fmt.Errorf("its field %q is empty", name)

@@ -166,12 +166,12 @@ func (t template) expand(r *KeyRecord, lacking func(error) (string, error)) (str
 	}
 	for _, s := range segments {
 		if len(s) > maxSegment {
-			return "", fmt.Errorf("a folder or name of %d bytes, where %d is the most", len(s), maxSegment)
+			return "", fmt.Errorf("a directory or name has %d bytes, at most %d are allowed", len(s), maxSegment)
 		}
 	}
 	p := strings.Join(segments, "/")
 	if len(p) > maxKey {
-		return "", fmt.Errorf("a path of %d bytes, where %d is the most", len(p), maxKey)
+		return "", fmt.Errorf("the path has %d bytes, at most %d are allowed", len(p), maxKey)
 	}
 	return p, nil
 }

@@ -48,7 +48,7 @@ func (o Output) All() ([]Commit, error) {
 }
 
 // ErrNoLog is returned for a destination without a writer's log.
-var ErrNoLog = errors.New("no commit log is there (the directory of an output has one, in _commits)")
+var ErrNoLog = errors.New("has no commit log (an output has one, in _commits)")
 
 // Verifier is a Log that checks its commits itself.
 type Verifier interface {
@@ -79,7 +79,7 @@ func Only(names []string) (string, error) {
 	case 1:
 		return names[0], nil
 	}
-	return "", fmt.Errorf("there are the logs of %d writers, %s: name one", len(names), strings.Join(names, ", "))
+	return "", fmt.Errorf("has the commit logs of %d writers, %s: name one", len(names), strings.Join(names, ", "))
 }
 
 // Name returns the name of the output's writer.

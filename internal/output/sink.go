@@ -151,5 +151,5 @@ var (
 	// unknown what was written, so a person must decide.
 	ErrCorrupt = errors.New("commit log is damaged")
 	// ErrExists is returned instead of replacing an entry or a chunk.
-	ErrExists = errors.New("already there, another process must have written it")
+	ErrExists = errors.New("already exists: another process must have written it")
 )

@@ -203,7 +203,7 @@ func (m *Manifest) Expect() (*Expected, error) {
 	for _, f := range m.Files {
 		n, _, ok := ParseName(f.Commit + ".x")
 		if !ok {
-			return nil, fmt.Errorf("read manifest: file %q is of no commit", f.Path)
+			return nil, fmt.Errorf("read manifest: file %q belongs to no commit", f.Path)
 		}
 		e.add(f.File, n, stored[n])
 	}
@@ -356,7 +356,7 @@ func (o Output) check(want []expectedFile) (ProblemKind, error) {
 	case !IsChunk(last.Path):
 		return Changed, errors.New("the content differs from the commit: it was changed, or replaced by a record that is not committed yet (then the writer's next commit fixes it)")
 	case n != last.Bytes:
-		return Changed, fmt.Errorf("%d bytes, committed were %d", n, last.Bytes)
+		return Changed, fmt.Errorf("%d bytes, the commit has %d", n, last.Bytes)
 	}
 	return Changed, errors.New("the content differs from the commit")
 }
@@ -401,8 +401,8 @@ func (e *Expected) merged(n Name) bool {
 }
 
 var (
-	errNoEntry    = errors.New("no entry of the commit log names it, so it does not count")
-	errNoReadable = errors.New("no entry of the commit log that can be read names it")
+	errNoEntry    = errors.New("no entry of the commit log lists it, so it is ignored")
+	errNoReadable = errors.New("no readable entry of the commit log lists it")
 	errNotListed  = errors.New("the manifest does not list it")
 )
 

@@ -37,4 +37,4 @@ var (
 )
 
 // errBrowserGone is the error of operations whose browser ended.
-var errBrowserGone = errors.New("the browser ended while it showed the page")
+var errBrowserGone = errors.New("the browser ended while it loaded the page")

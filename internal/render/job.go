@@ -85,7 +85,7 @@ func (p *Page) addProblems(of pageproxy.Problems) {
 
 // Reasons why a request of a page is refused.
 var (
-	errNoRequests = errors.New("the page may make no request (max_requests: 0)")
+	errNoRequests = errors.New("the page may not make requests (max_requests: 0)")
 	errImage      = errors.New("pictures are blocked")
 )
 

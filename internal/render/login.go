@@ -80,7 +80,7 @@ func (t *tab) logIn(ctx context.Context, proxy *pageproxy.Proxy, job *Job) error
 func (pl pageLogin) run(ctx context.Context) error {
 	l := pl.job.How.Login
 	if err := pl.mayAsk(ctx, l.URL); err != nil {
-		return fmt.Errorf("its page may not be asked for: %w", err)
+		return fmt.Errorf("its page may not be requested: %w", err)
 	}
 	failed, err := pl.tab.navigate(ctx, l.URL)
 	if err == nil && failed != "" {
@@ -165,7 +165,7 @@ func (pl pageLogin) succeed(ctx context.Context, wait *crawlspec.RenderWait) err
 
 var (
 	errRefused = errors.New("the site has refused it: check the secrets and the script")
-	errUnmet   = errors.New("its page is at rest, and its wait condition is not met: check the secrets, the script and wait")
+	errUnmet   = errors.New("its page is idle, and its wait condition is not met: check the secrets, the script and wait")
 )
 
 // mayAsk asks for permission like the proxy, whose refusal would look like any other page.

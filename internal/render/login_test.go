@@ -101,7 +101,7 @@ func TestLoginThatFails(t *testing.T) {
 		"no site": {func(j *Job) { j.How.Login.URL = "https://127.0.0.1:9876/" }, "its page is answered with status 50"},
 		"not asked": {func(j *Job) {
 			j.Allow = func(context.Context, *http.Request) error { return errors.New("robots.txt forbids it") }
-		}, "its page may not be asked for: robots.txt forbids it"},
+		}, "its page may not be requested: robots.txt forbids it"},
 		"elsewhere": {func(j *Job) {
 			j.Transport, j.How.Login.URL = guarded{w.Origin(), w.Other()}, w.URL("/attack-redirect/fetch")
 		}, "its URL leads to " + w.Other() + ", which the secrets are not for"},
@@ -154,7 +154,7 @@ func TestLoginThatDoesNotMeetItsWaitIsSentOnce(t *testing.T) {
 	t.Parallel()
 	w := scriptweb.Start(t)
 	r := start(t, Config{Tabs: 1, Pages: 1000})
-	for _, want := range []string{"its page is at rest, and its wait condition is not met", "it is not tried again"} {
+	for _, want := range []string{"its page is idle, and its wait condition is not met", "it is not tried again"} {
 		login := memberLogin(w, scriptweb.MembersLogin)
 		login.Wait = crawlspec.RenderWait{Selector: "#never"}
 		_, err := r.Render(t.Context(), memberJob(t, w, scriptweb.MembersPath(1), login))

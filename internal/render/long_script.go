@@ -52,4 +52,4 @@ func (v *visit) hangs(ctx context.Context, d time.Duration) bool {
 	return err != nil && errors.Is(context.Cause(within), errLongScript)
 }
 
-var errLongScript = errors.New("a script did not end, and was ended")
+var errLongScript = errors.New("a script ran too long and was stopped")

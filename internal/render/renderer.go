@@ -125,7 +125,7 @@ func (r *Renderer) Render(ctx context.Context, job *Job) (*Page, error) {
 		if try == maxTries {
 			return nil, &Error{Crash, "the browser ended each time that it showed the page"}
 		}
-		r.log.Warn("the browser ended, starting another one", "url", job.Main.URL)
+		r.log.Warn("the browser ended; starting another one", "url", job.Main.URL)
 	}
 }
 

@@ -68,7 +68,7 @@ const (
 )
 
 // errRedirected ends the wait for a page that redirects.
-var errRedirected = errors.New("the page leads elsewhere")
+var errRedirected = errors.New("the page redirects")
 
 func (t *tab) newVisit(proxy *pageproxy.Proxy, job *Job) *visit {
 	v := &visit{tab: t, proxy: proxy, job: job, frame: cdp.FrameID(t.target), reached: make(map[string]bool), changed: make(chan struct{})}
@@ -155,7 +155,7 @@ func (v *visit) complete(p *Page) error {
 	return nil
 }
 
-var errTimeout = errors.New("the time for the page is over")
+var errTimeout = errors.New("the time limit of the page is over")
 
 // open makes the browser navigate to the page.
 func (v *visit) open(ctx context.Context) error {

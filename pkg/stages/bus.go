@@ -155,7 +155,7 @@ func (b *Bus) CheckRestored(ctx context.Context) error {
 	case errors.Is(err, jetstream.ErrStreamNotFound):
 		return nil
 	case err != nil:
-		return fmt.Errorf("look for a restore that is not finished: %w", err)
+		return fmt.Errorf("check for an unfinished restore: %w", err)
 	}
 	return fmt.Errorf("%w: wait until `seine restore` has ended; if it was interrupted, run it again", ErrRestoring)
 }
@@ -226,7 +226,7 @@ func (b *Bus) Existing(ctx context.Context) (l messages.Layout, err error) {
 func (b *Bus) CheckInstallation(ctx context.Context) error {
 	have, err := b.Existing(ctx)
 	if err == nil && have.Installation != b.Layout.Installation {
-		err = fmt.Errorf("the server has the streams of %w (%s), and this process belongs to %s", installation.ErrOther, have.Installation, b.Layout.Installation)
+		err = fmt.Errorf("the server has the streams of %w (%s), but this process belongs to %s", installation.ErrOther, have.Installation, b.Layout.Installation)
 	}
 	return err
 }
@@ -245,16 +245,16 @@ func (b *Bus) Join(ctx context.Context) error {
 		switch {
 		case err != nil:
 		case l.V != messages.Version:
-			return fmt.Errorf("%w: they have wire version %d, this build speaks %d", ErrLayout, l.V, messages.Version)
+			return fmt.Errorf("%w: they have wire version %d, this build uses %d", ErrLayout, l.V, messages.Version)
 		case l.Canonical != weburl.Version:
-			return fmt.Errorf("%w: they have version %d of canonical URLs, this build makes %d", ErrLayout, l.Canonical, weburl.Version)
+			return fmt.Errorf("%w: they have version %d of canonical URLs, this build uses %d", ErrLayout, l.Canonical, weburl.Version)
 		default:
 			b.Layout = l
 			b.MarkStale()
 			return nil
 		}
 		if b.Refusals.Err() == nil && !said {
-			b.Log.Info("waiting for a frontier to make the streams ready", "reason", err)
+			b.Log.Info("waiting for a frontier to provision the streams", "reason", err)
 			said = true
 		}
 		if err := sleep.For(ctx, time.Second); err != nil {

@@ -148,8 +148,8 @@ func TestJoinCancelled(t *testing.T) {
 func TestJoinOtherLayout(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ layout, want string }{
-		"wire":          {`{"v":9,"partitions":4,"canonical":1}`, "wire version 9, this build speaks 1"},
-		"canonical URL": {`{"v":1,"partitions":4,"canonical":9}`, "version 9 of canonical URLs, this build makes 1"},
+		"wire":          {`{"v":9,"partitions":4,"canonical":1}`, "wire version 9, this build uses 1"},
+		"canonical URL": {`{"v":1,"partitions":4,"canonical":9}`, "version 9 of canonical URLs, this build uses 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -31,7 +31,7 @@ func NewHealth() *Health {
 	h := new(Health)
 	h.Add("start", func() error {
 		if !h.Started() {
-			return errors.New("waiting for the streams, or opening its state")
+			return errors.New("waiting for the streams or opening its state")
 		}
 		return nil
 	})

@@ -17,7 +17,7 @@ import (
 func Account(ctx context.Context, b *Bus, replicas int) (jetstream.Tier, error) {
 	info, err := b.JS.AccountInfo(ctx)
 	if err != nil {
-		return jetstream.Tier{}, fmt.Errorf("%w: JetStream does not answer: %w (start nats-server with -js)", ErrServer, err)
+		return jetstream.Tier{}, fmt.Errorf("%w: JetStream does not respond: %w (start nats-server with -js)", ErrServer, err)
 	}
 	if tier, ok := info.Tiers[fmt.Sprint("R", replicas)]; ok {
 		return tier, nil

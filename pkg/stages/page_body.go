@@ -42,7 +42,7 @@ func (b *PageBody) Stored(ctx context.Context) (io.ReadCloser, error) {
 			return r, err
 		}
 		if wait == jsclient.MaxRefusedWait {
-			b.bus.Log.Warn("waiting for a large body, whose server does not answer", "object", name, "error", err)
+			b.bus.Log.Warn("waiting for a large body: its server does not respond", "object", name, "error", err)
 		}
 		if err := sleep.For(ctx, wait); err != nil {
 			return nil, fmt.Errorf("read body %s: %w", name, err)

@@ -211,7 +211,7 @@ func KeepProvisioned(ctx context.Context, b *Bus) {
 func reprovision(ctx context.Context, b *Bus) error {
 	p := provisioner{Bus: b, again: true, reconnects: b.NC.Stats().Reconnects}
 	if err := b.CheckInstallation(ctx); err != nil {
-		return fmt.Errorf("%w (if this is the server of the crawls, start the frontier again, which provisions it)", err)
+		return fmt.Errorf("%w (if this is the server of the crawls, restart the frontier, which provisions it)", err)
 	}
 	if err := b.CheckRestored(ctx); err != nil {
 		return err

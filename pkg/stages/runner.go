@@ -327,7 +327,7 @@ func (r *Runner) process(ctx context.Context, h *delivery) {
 	}
 }
 
-var errTooOften = PoisonError(fmt.Errorf("delivered more than %d times and never finished: its workers died or hung", messages.MaxCrashes))
+var errTooOften = PoisonError(fmt.Errorf("delivered more than %d times and never finished: its workers crashed or hung", messages.MaxCrashes))
 
 // Recovered calls a handler and returns a panic as poison, since the same message would make the
 // next process panic as well.

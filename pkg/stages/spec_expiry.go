@@ -46,7 +46,7 @@ func (x SpecExpiry) GetNewest(ctx context.Context, crawl string) (crawlspec.Revi
 	}
 	r, err := x.GetSure(ctx, crawl)
 	if err == nil && r.Rev != max(rev, r.Since()) {
-		err = fmt.Errorf("spec of crawl %s: revision %d is known, of %d", crawl, r.Rev, rev)
+		err = fmt.Errorf("spec of crawl %s: revision %d is known, not %d", crawl, r.Rev, rev)
 	}
 	return r, err
 }

@@ -52,7 +52,7 @@ func (h SpecHistory) Revisions(ctx context.Context, crawl string) ([]SpecRevisio
 }
 
 // ErrRevision is returned for a change of a spec that has another revision by now.
-var ErrRevision = errors.New("the spec of the crawl was changed meanwhile")
+var ErrRevision = errors.New("another change to the spec of the crawl came first")
 
 // PutAt stores the spec of a crawl if the stored one has revision have, 0 for none. It stores
 // nothing if the spec is unchanged. It returns the new revision, or ErrRevision if the stored spec

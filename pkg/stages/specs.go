@@ -147,7 +147,7 @@ func (s *Specs) follow(ctx context.Context, changed func(string)) error {
 			return nil
 		case <-look.C:
 			if now, err := s.bus.JS.Stream(ctx, "KV_"+messages.BucketCrawls); err == nil && !now.CachedInfo().Created.Equal(bucket.CachedInfo().Created) {
-				return errors.New("the bucket was made again")
+				return errors.New("the bucket was re-created")
 			}
 		case e, ok := <-w.Updates():
 			if !ok {

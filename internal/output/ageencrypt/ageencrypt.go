@@ -41,11 +41,11 @@ func ParseRecipients(texts []string) (Recipients, error) {
 		}
 	}
 	if len(r.all) == 0 && len(texts) > 0 {
-		return r, errors.New("no recipient is named")
+		return r, errors.New("no recipient given")
 	}
 	if len(r.all) > 0 { // some kinds cannot be combined
 		if _, err := age.Encrypt(io.Discard, r.all...); err != nil {
-			return Recipients{}, fmt.Errorf("these recipients do not go together: %w", err)
+			return Recipients{}, fmt.Errorf("combine recipients: %w", err)
 		}
 	}
 	return r, nil
@@ -80,7 +80,7 @@ func (r *Recipients) add(text string) error {
 		r.all = append(r.all, one)
 	}
 	if len(r.all) == before {
-		return fmt.Errorf("%s has no recipient in it", file)
+		return fmt.Errorf("%s contains no recipient", file)
 	}
 	return nil
 }
@@ -170,9 +170,9 @@ func parseIdentities(text []byte) ([]age.Identity, error) {
 // Errors of Open.
 var (
 	// ErrNoIdentity is returned for an encrypted file if there are no identities.
-	ErrNoIdentity = errors.New("it is encrypted: name the file of the secret key by --identity")
+	ErrNoIdentity = errors.New("it is encrypted: give the file of the secret key with --identity")
 	// ErrWrongIdentity is returned for a file that is encrypted for other recipients.
-	ErrWrongIdentity = errors.New("it is encrypted for other recipients: none of the identities given can read it")
+	ErrWrongIdentity = errors.New("it is encrypted for other recipients: none of the given identities can decrypt it")
 )
 
 // Open returns the content of an encrypted file. Reading it fails if the file was changed or

@@ -113,11 +113,11 @@ func TestRefusals(t *testing.T) {
 		"ssh-dss AAAA":              "ssh-ed25519",
 		"ssh-ed25519 AAAA":          "not an ssh-ed25519 or ssh-rsa key",
 		"@/no/such/file":            "no such file",
-		"@" + file(t, "# nobody\n"): "no recipient in it",
+		"@" + file(t, "# nobody\n"): "contains no recipient",
 		"@" + file(t, "#\nnobody"):  "line 2",
 		all["X25519"][1]:            "secret key",
 		all["X25519"][0] + ",":      "must be age1",
-		all["X25519"][0] + "," + all["hybrid"][0]: "go together",
+		all["X25519"][0] + "," + all["hybrid"][0]: "combine recipients",
 	} {
 		_, err := ParseRecipients([]string{text})
 		if err == nil || !strings.Contains(err.Error(), want) {

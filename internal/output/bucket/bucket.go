@@ -211,7 +211,7 @@ func (s *Sink) refuseStrays() error {
 		return err
 	}
 	err := s.eachChunk("part-", func(key string, _ output.Name) error {
-		return fmt.Errorf("holds %s but no commit log for it: bring %s back, or name another prefix", key, s.logs)
+		return fmt.Errorf("holds %s but no commit log for it: restore %s, or name another prefix", key, s.logs)
 	})
 	if err == nil {
 		return nil
@@ -305,7 +305,7 @@ func (s *Sink) Read(r output.Ref) (*output.Commit, error) {
 	}
 	c, err := output.DecodeCommit(r.Name, text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w (bring it back from a copy; removing it makes its records be written again)",
+		return nil, fmt.Errorf("%w: %s: %w (restore it from a copy; if it is removed, its records are written again)",
 			output.ErrCorrupt, Scheme+s.client.bucket+"/"+s.entryKey(r.Name), err)
 	}
 	return c, nil
@@ -377,7 +377,7 @@ func (d *partition) abort(ours func(output.Name) bool) {
 	if err != nil {
 		// Some services do not list uploads, and some roles may not. Leftover uploads only take
 		// space.
-		d.sink.log.Warn("cannot look for uploads that were cut off", "error", err)
+		d.sink.log.Warn("cannot list incomplete uploads", "error", err)
 	}
 }
 

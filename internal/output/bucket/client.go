@@ -90,7 +90,7 @@ func newClient(bucket string, o Options) (*client, error) {
 	case cfg.Region == "" && (o.Endpoint != "" || cfg.BaseEndpoint != nil):
 		cfg.Region = "us-east-1" // signing region of services without regions
 	case cfg.Region == "":
-		return nil, errors.New("the region is not known: name it by --s3-region or AWS_REGION")
+		return nil, errors.New("unknown region: set --s3-region or AWS_REGION")
 	}
 	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
 		return nil, fmt.Errorf("no credentials found (%w): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE", err)
@@ -373,4 +373,4 @@ func explainAnswer(api smithy.APIError, status int) error {
 }
 
 // errNotImplemented is returned for a request that the service does not support.
-var errNotImplemented = errors.New("the service does not know this request")
+var errNotImplemented = errors.New("the service does not support this request")

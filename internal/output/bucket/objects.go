@@ -128,7 +128,7 @@ func (o *objects) send(k keptObject, taken *atomic.Bool) (output.File, error) {
 		}
 		taken.Store(true)
 	}
-	return f, fmt.Errorf("%s: others replace it all the time", k.Path)
+	return f, fmt.Errorf("%s: other writers keep replacing it", k.Path)
 }
 
 // replaceTries bounds the attempts to replace an object that others replace at the same time.

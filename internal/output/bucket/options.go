@@ -69,7 +69,7 @@ func (o *Options) Validate(out string) error {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
 		return fmt.Errorf("--s3-endpoint: must be a URL such as https://s3.example.org")
 	case u.User != nil:
-		return fmt.Errorf("--s3-endpoint: must have no credentials in it: give them as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+		return fmt.Errorf("--s3-endpoint: must not contain credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}
 	switch {
 	case !slices.Contains(sseKinds, o.SSE):

@@ -89,7 +89,7 @@ func Open(out, name string, log *slog.Logger, h output.Hook) (*Sink, error) {
 
 func (s *Sink) prepare(name string) error {
 	if err := makeDir(s.out); err != nil {
-		return fmt.Errorf("cannot be made: %w", err)
+		return fmt.Errorf("cannot be created: %w", err)
 	}
 	if _, err := os.Stat(s.logs); errors.Is(err, os.ErrNotExist) {
 		if err := cmp.Or(s.refuseOthers(name), s.refuseStrays()); err != nil {
@@ -162,7 +162,7 @@ func (s *Sink) refuseStrays() error {
 		if temp {
 			return nil
 		}
-		return fmt.Errorf("holds %s but no commit log for it: bring %s back, or name another directory",
+		return fmt.Errorf("holds %s but no commit log for it: restore %s, or name another directory",
 			s.below(dir, file), filepath.Join(output.CommitsDir, filepath.Base(s.logs)))
 	})
 }
@@ -334,7 +334,7 @@ func (s *Sink) Read(r output.Ref) (*output.Commit, error) {
 	}
 	c, err := output.DecodeCommit(r.Name, text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w (bring it back from a copy; removing it makes its records be written again)", output.ErrCorrupt, file, err)
+		return nil, fmt.Errorf("%w: %s: %w (restore it from a copy; if it is removed, its records are written again)", output.ErrCorrupt, file, err)
 	}
 	return c, nil
 }

@@ -68,7 +68,7 @@ func csvRowsIn(r *bufio.Reader, columns []Column, do func(line []byte) error) er
 		case err != nil:
 			return err
 		case len(fields) != len(columns)+1:
-			return errors.New("it has other columns than the commit log tells")
+			return errors.New("its columns differ from the commit log")
 		case header:
 			continue
 		}

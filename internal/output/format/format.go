@@ -171,11 +171,11 @@ func OfPages(name string) bool { return IsArchive(name) || name == rawName }
 func CheckSource(name, from string) error {
 	switch {
 	case name == Markdown && from != FromRecords:
-		return errors.New("is made of the records of pages: writer --from records takes it")
+		return errors.New("needs the records of pages: use writer --from records")
 	case OfPages(name) && from != FromPages:
-		return errors.New("is made of pages: writer --from pages takes it; seine crawl archives pages with --warc DIR")
+		return errors.New("needs pages: use writer --from pages; seine crawl archives pages with --warc DIR")
 	case !OfPages(name) && from == FromPages:
-		return errors.New("is made of records: of pages, make warc.gz or objects.raw")
+		return errors.New("needs records: for pages, use warc.gz or objects.raw")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // errForeign is returned for a file whose columns are not those of a chunk.
-var errForeign = fmt.Errorf("%w: its columns are not those of records of Seine", ErrNoRecords)
+var errForeign = fmt.Errorf("%w: its columns are not those of Seine records", ErrNoRecords)
 
 // rowsIn reads a Parquet file, which it first copies to a temporary file unless r is a file. A null
 // value becomes a missing member, a time has microseconds, and a date becomes midnight UTC. The

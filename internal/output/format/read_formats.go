@@ -51,7 +51,7 @@ func IsArchive(name string) bool {
 func CheckReadable(name string) error {
 	switch f := NameOf(name); {
 	case f == "":
-		return fmt.Errorf("%w: its name must end in %s, which tells the format", ErrNoRecords, oneOf(ReadableExts()))
+		return fmt.Errorf("%w: its name must end in %s, which selects the format", ErrNoRecords, oneOf(ReadableExts()))
 	case find(f).read == nil:
 		return fmt.Errorf("%w: %s cannot be read back: it is for other programs; files of jsonl.zst can", ErrNoRecords, f)
 	}
@@ -91,7 +91,7 @@ func unpack(name string, r io.Reader) (in io.Reader, closer func(), err error) {
 }
 
 // ErrCut is returned for a file that ends in the middle of a record, or of its compressed data.
-var ErrCut = errors.New("it is cut: it ends in the middle of a record")
+var ErrCut = errors.New("it is truncated: it ends inside a record")
 
 // cutAt returns ErrCut if err says that the input ended too early, and err otherwise.
 func cutAt(err error) error {

@@ -129,7 +129,7 @@ func reason(err error) error {
 	if _, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
 		return errMalformed
 	}
-	return errors.New("its options are not right")
+	return errors.New("its options are invalid")
 }
 
 // show returns the user, host, port, database and schema of a configuration.

@@ -140,7 +140,7 @@ func (d *database) prepare(ctx context.Context) error {
 		return err
 	}
 	if encoding != "UTF8" {
-		return fmt.Errorf("its encoding is %s, which has not all characters: name a database whose encoding is UTF8", encoding)
+		return fmt.Errorf("its encoding is %s, which lacks characters: use a database whose encoding is UTF8", encoding)
 	}
 	if err := d.Migrate(ctx); err != nil {
 		return err

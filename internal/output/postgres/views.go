@@ -29,7 +29,7 @@ func (dialect) Replace(ctx context.Context, tx *sql.Tx, view, query string) erro
 	}
 	if _, err := tx.ExecContext(ctx, `ROLLBACK TO SAVEPOINT replacing; DROP VIEW `+name); err != nil {
 		if isCode(err, "2BP01") { // dependent_objects_still_exist
-			err = fmt.Errorf("a column gets another type, and other views are made of this one: drop those, and start the writer again: %w", err)
+			err = fmt.Errorf("a column changes its type, and other views depend on this one: drop those, and restart the writer: %w", err)
 		}
 		return err
 	}

@@ -187,7 +187,7 @@ func (dialect) Version(ctx context.Context, q sqlsink.Querier) (int, error) {
 	err := q.QueryRowContext(ctx, `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_user_version, pragma_application_id`).Scan(&version, &app, &tables)
 	if err == nil && app != application && tables > 0 {
-		err = errors.New("is a database of something else: name another file")
+		err = errors.New("is a database of another application: name another file")
 	}
 	return version, err
 }
@@ -240,7 +240,7 @@ func (d *database) useLog(ctx context.Context) error {
 			continue
 		}
 		if err == nil && mode != "wal" {
-			err = fmt.Errorf("its file system cannot have a write-ahead log (journal mode %s): name a file on a local disk", mode)
+			err = fmt.Errorf("its file system does not support a write-ahead log (journal mode %s): name a file on a local disk", mode)
 		}
 		return err
 	}
@@ -269,9 +269,9 @@ func (dialect) Explain(err error) error {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%w (%w)", syscall.ENOSPC, err)
 	case sqlite3.SQLITE_BUSY:
-		return fmt.Errorf("another process has had the file for %s: %w", busyWait, err)
+		return fmt.Errorf("another process has locked the file for %s: %w", busyWait, err)
 	case sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("is not a database of SQLite: %w", err)
+		return fmt.Errorf("is not an SQLite database: %w", err)
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY:
 		return fmt.Errorf("cannot write there: %w (name another file, or let this user write)", err)
 	}

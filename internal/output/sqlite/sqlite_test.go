@@ -120,8 +120,8 @@ func TestRefusals(t *testing.T) {
 	other := filepath.Join(dir, "other.db")
 	place(t, other).Exec(`CREATE TABLE pages (mine TEXT)`)
 	for file, want := range map[string]string{
-		text:                               "is not a database of SQLite",
-		other:                              "something else",
+		text:                               "is not an SQLite database",
+		other:                              "another application",
 		dir:                                "cannot write there",
 		filepath.Join(text, "x.db"):        "cannot write there",
 		filepath.Join(dir, "none", "x.db"): "the directory of the file must exist",

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrNewer is returned for tables of a newer build of Seine.
-var ErrNewer = errors.New("its tables are those of a newer build of Seine")
+var ErrNewer = errors.New("its tables were made by a newer build of Seine")
 
 // Migration changes the tables from the previous version to its own.
 type Migration struct {
@@ -56,7 +56,7 @@ func (t *Tables) Migrate(ctx context.Context) error {
 		}
 		for _, m := range missing {
 			if _, err := tx.ExecContext(ctx, m.SQL); err != nil {
-				return fmt.Errorf("bring the tables to version %d: %w", m.Version, err)
+				return fmt.Errorf("migrate the tables to version %d: %w", m.Version, err)
 			}
 		}
 		if err := t.SetVersion(ctx, tx, len(t.Migrations)); err != nil {
@@ -74,7 +74,7 @@ func (t *Tables) missing(ctx context.Context, q Querier) ([]Migration, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the version of the tables: %w", err)
 	case have > len(t.Migrations):
-		return nil, fmt.Errorf("%w: version %d, this one knows %d: use that build, or another database", ErrNewer, have, len(t.Migrations))
+		return nil, fmt.Errorf("%w: version %d, this one supports %d: use that build, or another database", ErrNewer, have, len(t.Migrations))
 	}
 	return t.Migrations[have:], nil
 }

@@ -123,7 +123,7 @@ func (s *Sink) Read(r output.Ref) (*output.Commit, error) {
 	}
 	c, err := output.DecodeCommit(r.Name, text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: entry %s of commits in %s: %w (bring it back from a copy; removing it makes its records be refused)",
+		return nil, fmt.Errorf("%w: entry %s of commits in %s: %w (restore it from a copy; if it is removed, its records are refused)",
 			output.ErrCorrupt, r.Name, s.out, err)
 	}
 	return c, nil

@@ -71,7 +71,7 @@ func (t *Tables) Register(ctx context.Context, writer, from string) error {
 	case err != nil && !errors.Is(err, sql.ErrNoRows):
 		return err
 	case have == "":
-		return fmt.Errorf("has another stream of the writer %q: name this one otherwise", writer)
+		return fmt.Errorf("has another stream of the writer %q: give this writer another name", writer)
 	case have != writer: // two writers of one stream would write all records twice
 		return fmt.Errorf("belongs to the writer %q, this one is %q: use another file or schema (?search_path=NAME) for each writer of %s",
 			have, writer, from)
@@ -182,7 +182,7 @@ func (t *Tables) SetRuns(ctx context.Context, runs []Run) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("store the figures of runs: %w", t.Explain(err))
+		return fmt.Errorf("store the statistics of runs: %w", t.Explain(err))
 	}
 	return nil
 }

@@ -276,7 +276,7 @@ func (s *Sink) describeChunks(ctx context.Context, chunks []*Chunk) {
 			err = s.describeKind(ctx, c, columns)
 		}
 		if err != nil && !errors.Is(err, output.ErrAway) { // the commit reports it
-			s.log.Warn("the view of a kind of record is not as the spec has it; its records are written all the same",
+			s.log.Warn("the view of a kind of record differs from the spec; its records are still written",
 				"view", ViewOf(c.group.Kind), "error", err)
 		}
 	}

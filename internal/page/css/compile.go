@@ -28,7 +28,7 @@ func Compile(text string) (*Selector, error) {
 	p := &parser{text: text}
 	g := p.group()
 	if p.err == nil && p.at < len(text) {
-		p.err = fmt.Errorf("css %q: byte %d is not expected", text, p.at)
+		p.err = fmt.Errorf("css %q: unexpected byte %d", text, p.at)
 	}
 	if p.err != nil {
 		return nil, p.err

@@ -35,7 +35,7 @@ func (d *Document) Chunks(o chunk.Options) ([]*html.Node, error) {
 		size += len(parts[i].Markdown)
 	}
 	if size > maxChunked {
-		return nil, fmt.Errorf("%w: its content has %d bytes, at most %d are split into chunks", ErrTooBig, size, maxChunked)
+		return nil, fmt.Errorf("%w: its content has %d bytes, at most %d can be split into chunks", ErrTooBig, size, maxChunked)
 	}
 	chunks := o.Split(parts)
 	nodes := make([]*html.Node, len(chunks))

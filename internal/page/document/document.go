@@ -31,9 +31,9 @@ import (
 // Errors of forms that a document lacks.
 var (
 	// ErrTooBig is wrapped if a document exceeds a limit of this package.
-	ErrTooBig = errors.New("document is too big for rules")
+	ErrTooBig = errors.New("document is too large for rules")
 	// ErrForm is wrapped if a document's type lacks the requested form.
-	ErrForm = errors.New("document has no such form")
+	ErrForm = errors.New("document has another format")
 )
 
 // Source is a fetched response.

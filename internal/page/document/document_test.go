@@ -42,7 +42,7 @@ func TestJSON(t *testing.T) {
 		err               string
 	}{
 		{"application/json", ` {"a":[1.10,null,true,"x"]} `, map[string]any{"a": []any{n("1.10"), nil, true, "x"}}, ""},
-		{"application/json", `{} {}`, nil, "more after the first value"},
+		{"application/json", `{} {}`, nil, "data after the first value"},
 		{"application/json", `{"a":`, nil, "read JSON"},
 		{"application/json", strings.Repeat("9", MaxDigits+2), nil, "digits"},
 		{"application/json", `{"a":"` + strings.Repeat("9", MaxDigits+2) + `\"[["}`, map[string]any{"a": strings.Repeat("9", MaxDigits+2) + `"[[`}, ""},

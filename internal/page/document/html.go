@@ -24,7 +24,7 @@ func (d *Document) DOM() (*goquery.Document, error) {
 		}
 		body := d.Body()
 		if len(body) > MaxHTML {
-			return nil, fmt.Errorf("%w: it has %d bytes, a DOM is made of at most %d", ErrTooBig, len(body), MaxHTML)
+			return nil, fmt.Errorf("%w: it has %d bytes, a DOM is built from at most %d", ErrTooBig, len(body), MaxHTML)
 		}
 		if d.IsXHTML() {
 			body = htmlpage.FromXML(body)

@@ -68,7 +68,7 @@ func parseJSON(body []byte) (any, error) {
 			return v, nil
 		}
 	}
-	return nil, cmp.Or(err, errors.New("read JSON: there is more after the first value"))
+	return nil, cmp.Or(err, errors.New("read JSON: data after the first value"))
 }
 
 var (
@@ -189,7 +189,7 @@ func sizeOfJSON(b []byte) (size int, err error) {
 		}
 		switch {
 		case depth > MaxDepth:
-			return size, fmt.Errorf("%w: its values are more than %d deep", ErrTooBig, MaxDepth)
+			return size, fmt.Errorf("%w: its values are nested more than %d deep", ErrTooBig, MaxDepth)
 		case digits > MaxDigits:
 			return size, fmt.Errorf("%w: a number has more than %d digits", ErrTooBig, MaxDigits)
 		}

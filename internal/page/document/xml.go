@@ -52,7 +52,7 @@ func parseXML(body []byte) (root *xmlquery.Node, err error) {
 	case size > MaxTree:
 		return nil, errTree("its tree of XML")
 	case depth > MaxDepth: // the library uses recursion
-		return nil, fmt.Errorf("%w: its elements are more than %d deep", ErrTooBig, MaxDepth)
+		return nil, fmt.Errorf("%w: its elements are nested more than %d deep", ErrTooBig, MaxDepth)
 	}
 	defer func() { // the library panics on some undeclared prefixes
 		if p := recover(); p != nil {

@@ -293,7 +293,7 @@ func (r *run) each(s *selector, fields []*field, do func(item) error) error {
 func (r *run) spend(n int) error {
 	r.work += int64(n)
 	if r.work > MaxWork {
-		return fmt.Errorf("%w: the rule looked at more than %d bytes and nodes", errBound, MaxWork)
+		return fmt.Errorf("%w: the rule read more than %d bytes and nodes", errBound, MaxWork)
 	}
 	if r.work&^0xfff != (r.work-int64(n))&^0xfff {
 		return r.ctx.Err()

@@ -52,7 +52,7 @@ func compileJQ(text string) (*query, error) {
 	}
 	for _, name := range functionsOf(parsed) {
 		if forbidden[name] {
-			return nil, fmt.Errorf("jq %q: %s is not for rules: the same page must always give the same record", text, name)
+			return nil, fmt.Errorf("jq %q: %s is not allowed in rules: the same page must always give the same record", text, name)
 		}
 	}
 	if _, err := gojq.Compile(parsed); err != nil {

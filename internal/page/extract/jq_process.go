@@ -51,7 +51,7 @@ func startWorker(program string, limits jqLimits) (*jqProcess, error) {
 		err = cmd.Start()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("start the process that interprets it: %w", err)
+		return nil, fmt.Errorf("start its interpreter: %w", err)
 	}
 	return &jqProcess{limits: limits, cmd: cmd, input: to, to: gob.NewEncoder(to), from: gob.NewDecoder(bufio.NewReaderSize(from, maxBatch))}, nil
 }
@@ -75,7 +75,7 @@ func (w *jqProcess) fail(cause error) {
 	case state.ExitCode() == exitCPU:
 		w.ended = fmt.Errorf("%w: the program takes more than %s of processor time", errBound, w.limits.cpu)
 	default:
-		w.ended = fmt.Errorf("the process that interprets it ended: %s", state)
+		w.ended = fmt.Errorf("its interpreter ended: %s", state)
 	}
 }
 

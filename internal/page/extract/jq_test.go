@@ -98,7 +98,7 @@ func TestWorkersSayWhatJQSays(t *testing.T) {
 	} {
 		q, err := compileJQ(text)
 		if err != nil {
-			if !strings.Contains(err.Error(), "not for rules") && !strings.Contains(err.Error(), "not defined") {
+			if !strings.Contains(err.Error(), "not allowed in rules") && !strings.Contains(err.Error(), "not defined") {
 				t.Errorf("%s: %v", text, err)
 			}
 			continue
@@ -395,7 +395,7 @@ func TestWorkerThatIsKilled(t *testing.T) {
 	}
 	w.kill()
 	err = jqRun{r}.selectJQ(nil, one, nil, func(item) bool { return true })
-	if err == nil || errors.Is(err, errBound) || !strings.Contains(err.Error(), `jq "1 + 1": the process that interprets it ended: `) {
+	if err == nil || errors.Is(err, errBound) || !strings.Contains(err.Error(), `jq "1 + 1": its interpreter ended: `) {
 		t.Errorf("killed while it is used: %v", err)
 	}
 	jqRun{r}.release()
@@ -442,7 +442,7 @@ func TestNoWorkerCanBeStarted(t *testing.T) {
 	pool.program = filepath.Join(t.TempDir(), "none")
 	for range 2 * cap(pool.used) {
 		_, _, err := evaluated(t, pool, &query{text: "1 + 1"}, nil)
-		if err == nil || !strings.Contains(err.Error(), `jq "1 + 1": start the process that interprets it: `) {
+		if err == nil || !strings.Contains(err.Error(), `jq "1 + 1": start its interpreter: `) {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -132,7 +132,7 @@ func (p *pattern) from(text string, pos int, spend func(n int) error) ([]int, er
 const maxMade = MaxRecordBytes
 
 // errMade is returned if such a text becomes too long.
-var errMade = fmt.Errorf("%w: a text that is made would have more than %d bytes", errBound, maxMade)
+var errMade = fmt.Errorf("%w: a constructed text would have more than %d bytes", errBound, maxMade)
 
 // replaceAll is ReplaceAllString. It stops with the error of spend, and with errMade.
 func (p *pattern) replaceAll(text, with string, spend func(n int) error) (string, error) {

@@ -71,7 +71,7 @@ func (s *schema) check(text []byte) error {
 		return errors.New("has a number that is too large to check") // it does not fit a float64
 	}
 	if n := countValues(value); n > maxChecked {
-		return fmt.Errorf("has %d values, and a schema checks at most %d", n, maxChecked)
+		return fmt.Errorf("has %d values, a schema can check at most %d", n, maxChecked)
 	}
 	s.mu.Lock()
 	result := s.compiled.ValidateStruct(value)

@@ -73,8 +73,8 @@ func TestErrorsNameThePlaces(t *testing.T) {
 		{`{"properties": {"a": {"multipleOf": 0.01}}}`, `{"a": 19.99}`, ""},
 		{`{"properties": {"a": {"maximum": 10, "multipleOf": 3}}}`, `{"a": "1e999999999"}`, ""},
 		{`{"items": {}}`, "[" + strings.Repeat("1,", maxChecked-2) + "1]", ""},
-		{`{"items": {}}`, "[" + strings.Repeat("1,", maxChecked-1) + "1]", "has 65537 values, and a schema checks at most 65536"},
-		{`{"items": {}}`, strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "document is too big for rules: its values are more than 1000 deep"},
+		{`{"items": {}}`, "[" + strings.Repeat("1,", maxChecked-1) + "1]", "has 65537 values, a schema can check at most 65536"},
+		{`{"items": {}}`, strings.Repeat("[", 2000) + strings.Repeat("]", 2000), "document is too large for rules: its values are nested more than 1000 deep"},
 		{`{"properties": {"a": {"maximum": 10}}}`, `{"a": 1e999}`, "has a number that is too large to check"},
 	} {
 		s, err := compileSchema(crawlspec.Value(tt.schema))

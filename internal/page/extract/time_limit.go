@@ -34,7 +34,7 @@ func Abandoned() int {
 	return abandoned.n
 }
 
-var errBusy = fmt.Errorf("no rules begin: %d functions of rules for pages before are still busy, though their time is over", MaxAbandoned)
+var errBusy = fmt.Errorf("no rule can start: %d functions of earlier pages still run past their time limit", MaxAbandoned)
 
 // wait waits until fewer than MaxAbandoned functions are busy. The error is errBusy.
 func (b *busyFunctions) wait(ctx context.Context) error {

@@ -45,7 +45,7 @@ func newXPath(text string) (expr *xpath.Expr, err error) {
 
 // Errors that a walker panics with, since interfaces of the library do not return errors.
 var (
-	errSteps = fmt.Errorf("%w: an xpath moved more than %d times", errBound, maxSteps)
+	errSteps = fmt.Errorf("%w: an xpath took more than %d steps", errBound, maxSteps)
 )
 
 // selectXPath yields the results of the expression from in: nodes, texts for attributes and text

@@ -92,7 +92,7 @@ func init() {
 		}
 		re, err := regexbound.CompileSmall(text, most)
 		if err == nil && !re.Linear() {
-			err = fmt.Errorf("%w: it is not one of the rule, and too complex", regexbound.ErrLarge)
+			err = fmt.Errorf("%w: it is not from the rule, and too complex", regexbound.ErrLarge)
 		}
 		if err != nil {
 			return nil, err

@@ -24,7 +24,7 @@ func Mended(text []byte) (mended []byte, repairs int, err error) {
 		m.token(kind, m.html.Raw())
 	}
 	if err := m.html.Err(); err == html.ErrBufferExceeded { //nolint:errorlint // as the tokenizer documents it
-		return nil, m.repairs, fmt.Errorf("a tag, a text or a comment has more than %d MiB", maxToken>>20)
+		return nil, m.repairs, fmt.Errorf("a tag, text or comment has more than %d MiB", maxToken>>20)
 	}
 	m.repairs += len(m.within)
 	m.close(0)

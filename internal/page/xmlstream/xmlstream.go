@@ -83,7 +83,7 @@ const MaxJunk = 32
 func (d *Decoder) Repairs() int { return d.repairs }
 
 // ErrCut is returned if the document ends within an element.
-var ErrCut = errors.New("it ends before its last element does")
+var ErrCut = errors.New("it ends inside an element")
 
 // Token returns the next xml.StartElement, xml.EndElement or xml.CharData. At the end it returns
 // io.EOF, or ErrCut if elements are open. Text may come in several parts.
@@ -92,7 +92,7 @@ func (d *Decoder) Token() (xml.Token, error) {
 		switch d.html.Next() {
 		case html.ErrorToken:
 			if err := d.html.Err(); errors.Is(err, html.ErrBufferExceeded) {
-				return nil, fmt.Errorf("a tag, a text or a comment has more than %d MiB", maxToken>>20)
+				return nil, fmt.Errorf("a tag, text or comment has more than %d MiB", maxToken>>20)
 			} else if !errors.Is(err, io.EOF) {
 				return nil, err
 			}

@@ -33,19 +33,19 @@ func newProfile(parent string, as *user) (*profile, error) {
 	removeStale(parent)
 	dir, err := os.MkdirTemp(parent, profilePrefix+strconv.Itoa(os.Getpid())+"-")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for the browser: %w", err)
+		return nil, fmt.Errorf("create a folder for the browser: %w", err)
 	}
 	p := &profile{dir: dir}
 	if over := len(dir) - maxProfilePath; over > 0 {
 		p.remove()
-		return nil, fmt.Errorf("make a folder for the browser: %s is too long by %d bytes for the socket that a browser makes in it: choose a folder with a shorter path", parent, over)
+		return nil, fmt.Errorf("create a folder for the browser: %s is too long by %d bytes for the socket that a browser makes in it: choose a folder with a shorter path", parent, over)
 	}
 	if p.lock, err = filelock.Take(dir + lockSuffix); err == nil && as != nil {
 		err = os.Chown(dir, as.uid, as.gid)
 	}
 	if err != nil {
 		p.remove()
-		return nil, fmt.Errorf("make a folder for the browser: %w", err)
+		return nil, fmt.Errorf("create a folder for the browser: %w", err)
 	}
 	return p, nil
 }

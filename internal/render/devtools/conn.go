@@ -93,7 +93,7 @@ func readMessage(in *bufio.Reader) (text []byte, err error) {
 	for {
 		part, err := in.ReadSlice(0)
 		if len(text)+len(part) > MaxMessage {
-			return nil, fmt.Errorf("a message of the browser is longer than %d bytes", MaxMessage)
+			return nil, fmt.Errorf("a message from the browser is longer than %d bytes", MaxMessage)
 		}
 		text = append(text, part...)
 		if err == nil {

@@ -54,7 +54,7 @@ func read(m *cdproto.Message, method string, res any) error {
 		return nil
 	}
 	if err := jsontext.Unmarshal(m.Result, res); err != nil {
-		return fmt.Errorf("decode the answer to %s: %w", method, err)
+		return fmt.Errorf("decode the response to %s: %w", method, err)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type Identity struct {
 func NewIdentity() (*Identity, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return nil, fmt.Errorf("make the key of the page proxy: %w", err)
+		return nil, fmt.Errorf("create the key of the page proxy: %w", err)
 	}
 	now := time.Now()
 	template := &x509.Certificate{

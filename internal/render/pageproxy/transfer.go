@@ -17,7 +17,7 @@ import (
 )
 
 // errGaveUp is the reason of an incomplete exchange without another reason.
-var errGaveUp = errors.New("the browser gave it up")
+var errGaveUp = errors.New("the browser cancelled it")
 
 // transfer is a request of the browser and its response, in transit.
 type transfer struct {

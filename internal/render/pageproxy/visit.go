@@ -84,7 +84,7 @@ func newVisit(v Visit) *visit {
 }
 
 // errNoEnd is the error of a request that nothing waits for any more.
-var errNoEnd = errors.New("the answer did not come, or did not end, and the page waited for nothing else")
+var errNoEnd = errors.New("the response did not arrive or end, and the page waited for nothing else")
 
 // failPending fails the requests in progress.
 func (v *visit) failPending() {

@@ -63,7 +63,7 @@ func Read(name string) ([]Token, error) {
 		err = atomicfile.ReadJSON(name, &f)
 	}
 	if err == nil && f.V != 1 {
-		err = fmt.Errorf("it is of version %d, this build knows 1", f.V)
+		err = fmt.Errorf("it has version %d, this build reads 1", f.V)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read tokens: %s: %w", name, err)

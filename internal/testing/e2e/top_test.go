@@ -132,7 +132,7 @@ func TestTopInATerminal(t *testing.T) {
 	c.nats.kill()
 	top.shows("connection lost since", "complete") // with the last figures
 	eventually(t, patience, "be told of the loss", func() (bool, string) {
-		return strings.Contains(watch.stderr.String(), "the connection to NATS is lost"), watch.said()
+		return strings.Contains(watch.stderr.String(), "lost the connection to NATS"), watch.said()
 	})
 	before := looks()
 	c.nats.start()

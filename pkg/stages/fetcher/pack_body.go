@@ -33,7 +33,7 @@ type bodyPacker struct {
 func newBodyPacker(log *slog.Logger) (*bodyPacker, error) {
 	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
-		return nil, fmt.Errorf("make the compressor: %w", err)
+		return nil, fmt.Errorf("create the compressor: %w", err)
 	}
 	return &bodyPacker{zstd: z, cores: make(chan struct{}, runtime.GOMAXPROCS(0)), log: log}, nil
 }

@@ -169,7 +169,7 @@ func (c *robotsCache) askHost(ctx context.Context, origin string, a *httpclient.
 		c.store(ctx, e)
 		got.file = c.remember(e)
 		if notes := got.file.Notes(); len(notes) > 0 {
-			c.log.Warn("robots.txt has lines that are not of the form of RFC 9309", "host", weburl.Host(origin+"/"), "lines", notes)
+			c.log.Warn("robots.txt has lines that do not follow RFC 9309", "host", weburl.Host(origin+"/"), "lines", notes)
 		}
 		return got, nil
 	case old.stale(time.Now()):

@@ -108,7 +108,7 @@ func (r *ExtractRecord) members() ([]jsonMember, error) {
 	for name, value, ok := fields.Next(); ok; name, value, ok = fields.Next() {
 		m := jsonMember{string(jsontext.AppendText(nil, name)), value}
 		if slices.Contains(crawlspec.ReservedFields, m.name) {
-			return nil, fmt.Errorf("record %s: field %q is one that every record has: give it another name", r.Kind, m.name)
+			return nil, fmt.Errorf("record %s: field %q exists in every record: give it another name", r.Kind, m.name)
 		}
 		all = append(all, m)
 	}

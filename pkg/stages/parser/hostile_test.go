@@ -223,8 +223,8 @@ records: [{kind: own, fields: {t: title}}, {kind: other, fields: {t: {regex: 'x(
 	for _, m := range dead {
 		why = append(why, m.Header.Get(messages.HeaderDeadReason))
 	}
-	if len(why) != 2 || !strings.HasPrefix(why[0], "records[0] (own): document is too big for rules: its DOM would take more than 256 MiB") ||
-		!strings.HasPrefix(why[1], "page: fields that need its tree are empty: document is too big") {
+	if len(why) != 2 || !strings.HasPrefix(why[0], "records[0] (own): document is too large for rules: its DOM would take more than 256 MiB") ||
+		!strings.HasPrefix(why[1], "page: fields that need its tree are empty: document is too large") {
 		t.Errorf("dead letters %q", why)
 	}
 }

@@ -38,7 +38,7 @@ func New(cfg Config, bus *stages.Bus, specs *stages.Specs, extractors ...Extract
 	}
 	unzip, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(cfg.workers()), zstd.WithDecoderMaxMemory(maxDecoded))
 	if err != nil {
-		return nil, fmt.Errorf("make zstd decoder: %w", err)
+		return nil, fmt.Errorf("create zstd decoder: %w", err)
 	}
 	return &Parser{
 		cfg: cfg, bus: bus, specs: specs, unzip: unzip, sent: newLinkCache(),

@@ -172,7 +172,7 @@ func TestWhatCannotBeReadOfASitemapIsTold(t *testing.T) {
 		},
 		{
 			"application/rss+xml", "<rss><channel><item><link>/a\x02</link></item><item><link>/b</link></item>", "https://site.test/a https://site.test/b",
-			"1 error in the XML skipped; read feed: it ends before its last element does",
+			"1 error in the XML skipped; read feed: it ends inside an element",
 		},
 	} {
 		out, err := p.Handle(t.Context(), message(page(c.contentType), []byte(c.body)))

@@ -185,7 +185,7 @@ func TestSQLiteRefusal(t *testing.T) {
 	check(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if err := w.Run(ctx); err == nil || !strings.Contains(err.Error(), "--out "+cfg.Out+": is not a database") {
+	if err := w.Run(ctx); err == nil || !strings.Contains(err.Error(), "--out "+cfg.Out+": is not an SQLite database") {
 		t.Errorf("%v", err)
 	}
 }

@@ -457,7 +457,7 @@ func checkLargeBody(t *testing.T, name string, size int64, p *testPage) {
 func TestFormatsAndTheirStreams(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ from, format, says string }{
-		{"pages", "jsonl.zst", "made of records"}, {"records", "warc.gz", "writer --from pages takes it; seine crawl archives pages with --warc DIR"}, {"results", "warc", "writer --from pages"},
+		{"pages", "jsonl.zst", "needs records"}, {"records", "warc.gz", "use writer --from pages; seine crawl archives pages with --warc DIR"}, {"results", "warc", "writer --from pages"},
 		{"pages", "warc.zst", ""}, {"results", "jsonl", ""},
 	} {
 		cfg := testConfig(t)

@@ -459,7 +459,7 @@ func TestVerify(t *testing.T) {
 	check(t, err)
 	changed := slices.Clone(whole)
 	changed[len(changed)/2] ^= 1
-	for want, text := range map[string][]byte{"bytes, committed were": whole[1:], "differs from the commit": changed} {
+	for want, text := range map[string][]byte{"bytes, the commit has": whole[1:], "differs from the commit": changed} {
 		check(t, os.WriteFile(file, text, 0o644))
 		if err := Verify(cfg.Out, cfg.Name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -637,25 +637,25 @@ func TestConfig(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		"--out": func(c *Config) { c.Out = "" },
 		"--out -: Seine does not write to standard output": func(c *Config) { c.Out = "-" },
-		"--state":                                func(c *Config) { c.State = "" },
-		"--name":                                 func(c *Config) { c.Name = "No" },
-		"--format":                               func(c *Config) { c.Format = "xls" },
-		"--path":                                 func(c *Config) { c.Path = "{kind}" },
-		"--key":                                  func(c *Config) { c.Key = "{id}.json" }, // not allowed for chunks
-		`--key "{crawl}"`:                        func(c *Config) { c.Format, c.Key = "objects", "{crawl}" },
-		"--path \"x":                             func(c *Config) { c.Format, c.Path = "objects", "x/{crawl}" },
-		"--encrypt":                              func(c *Config) { c.Encrypt = []string{"me"} },
-		"--format objects.raw: is made of pages": func(c *Config) { c.Format = "objects.raw" },
-		"--format objects: is made of records":   func(c *Config) { c.Format, c.From = "objects", "pages" },
-		"--from":                                 func(c *Config) { c.From = "urls" },
-		"--chunk-records":                        func(c *Config) { c.ChunkRecords = 16384 },
-		"--chunk-bytes":                          func(c *Config) { c.ChunkBytes = 1 },
-		"--chunk-age":                            func(c *Config) { c.ChunkAge = crawlspec.Duration(5 * time.Minute) },
-		"--drain":                                func(c *Config) { c.Drain = 0 },
-		`--path "{crawl}": must have {kind}`:     func(c *Config) { c.Format, c.Path = "parquet", "{crawl}" },
-		"--csv-safe":                             func(c *Config) { c.CSVSafe = true },
-		"--csv-bom: is for --format":             func(c *Config) { c.Format, c.CSVBOM = "parquet", true },
-		"--csv-safe: is for --format":            func(c *Config) { c.Out, c.CSVSafe = "sqlite:x.db", true },
+		"--state":                            func(c *Config) { c.State = "" },
+		"--name":                             func(c *Config) { c.Name = "No" },
+		"--format":                           func(c *Config) { c.Format = "xls" },
+		"--path":                             func(c *Config) { c.Path = "{kind}" },
+		"--key":                              func(c *Config) { c.Key = "{id}.json" }, // not allowed for chunks
+		`--key "{crawl}"`:                    func(c *Config) { c.Format, c.Key = "objects", "{crawl}" },
+		"--path \"x":                         func(c *Config) { c.Format, c.Path = "objects", "x/{crawl}" },
+		"--encrypt":                          func(c *Config) { c.Encrypt = []string{"me"} },
+		"--format objects.raw: needs pages":  func(c *Config) { c.Format = "objects.raw" },
+		"--format objects: needs records":    func(c *Config) { c.Format, c.From = "objects", "pages" },
+		"--from":                             func(c *Config) { c.From = "urls" },
+		"--chunk-records":                    func(c *Config) { c.ChunkRecords = 16384 },
+		"--chunk-bytes":                      func(c *Config) { c.ChunkBytes = 1 },
+		"--chunk-age":                        func(c *Config) { c.ChunkAge = crawlspec.Duration(5 * time.Minute) },
+		"--drain":                            func(c *Config) { c.Drain = 0 },
+		`--path "{crawl}": must have {kind}`: func(c *Config) { c.Format, c.Path = "parquet", "{crawl}" },
+		"--csv-safe":                         func(c *Config) { c.CSVSafe = true },
+		"--csv-bom: is for --format":         func(c *Config) { c.Format, c.CSVBOM = "parquet", true },
+		"--csv-safe: is for --format":        func(c *Config) { c.Out, c.CSVSafe = "sqlite:x.db", true },
 
 		"--out gs://…: unsupported output":         func(c *Config) { c.Out = "gs://bucket/x" },
 		"--out s3:/bucket: unsupported output":     func(c *Config) { c.Out = "s3:/bucket" },
@@ -665,7 +665,7 @@ func TestConfig(t *testing.T) {
 		`--out "s3://b1b/x//y"`:                    func(c *Config) { c.Out = "s3://b1b/x//y" },
 		"--s3-…":                                   func(c *Config) { c.S3.Region = "x" },
 		"--s3-endpoint":                            func(c *Config) { c.Out, c.S3.Endpoint = "s3://bucket", "localhost:1" },
-		"--s3-endpoint: must have no credentials": func(c *Config) {
+		"--s3-endpoint: must not contain credentials": func(c *Config) {
 			c.Out, c.S3.Endpoint = "s3://bucket", "http://a:b@localhost"
 		},
 		`--s3-sse "x"`:           func(c *Config) { c.Out, c.S3.SSE = "s3://bucket", "x" },

@@ -69,7 +69,7 @@ var hostileHeads = []hostile{
 	{name: "304 unasked", serve: holds("HTTP/1.1 304 Not Modified\r\n\r\n"), want: messages.ClientError, text: "though the request had no condition"},
 
 	// Redirects.
-	{name: "redirect without Location", serve: redirects(""), want: messages.ClientError, text: "names no Location"},
+	{name: "redirect without Location", serve: redirects(""), want: messages.ClientError, text: "has no Location"},
 	{name: "redirect to garbage", serve: redirects("Location: http://[::1\r\n"), want: messages.ClientError, text: "redirect without a valid target"},
 	{name: "redirect to a bad port", serve: redirects("Location: http://h.example:99999/\r\n"), want: messages.ClientError, text: "redirect without a valid target"},
 	{name: "redirect to javascript", serve: redirects("Location: javascript:alert(1)\r\n"), want: messages.ClientError, text: "redirect without a valid target"},

@@ -94,7 +94,7 @@ func (b *Body) ReleaseDecoded() {
 	}
 }
 
-var errNoLocation = errors.New("the response names no Location")
+var errNoLocation = errors.New("the response has no Location")
 
 // Target returns the canonical target of a redirect, without the secrets of the spec.
 func (r *Reply) Target() (string, error) {

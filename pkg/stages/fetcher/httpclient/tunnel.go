@@ -110,7 +110,7 @@ type oneByte struct {
 	left int
 }
 
-var errLongHeader = errors.New("its answer has too long a header")
+var errLongHeader = errors.New("the header of its response is too long")
 
 func (o *oneByte) Read(p []byte) (int, error) {
 	if o.left--; o.left < 0 {
