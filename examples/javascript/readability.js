@@ -1,14 +1,14 @@
-// Text of a page, and how hard it is to read. No NATS here.
+// Extracts the text of a page and measures its readability. It does not use NATS.
 
 import { Tokenizer } from "htmlparser2";
 
-// Elements whose text nobody reads, and those that end a sentence.
+// Elements whose text is not visible, and elements that end a sentence.
 const SKIPPED = new Set(["script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "svg", "title"]);
 const BLOCKS = new Set(["p", "div", "li", "ul", "ol", "dd", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th", "tr", "table", "blockquote", "pre", "section", "article", "main", "br", "hr"]);
 
 /**
- * The text of a page without menus and scripts, a line for each block, and its title and language. It takes time in
- * proportion to the page, whatever that is: a tokenizer has no tree to get lost in.
+ * Returns the text of a page without menus and scripts, a line for each block, and its title and language. The time is
+ * linear in the size of any page, because a tokenizer builds no tree.
  */
 export function textOf(html) {
   const scan = new Scan(html);
@@ -22,7 +22,7 @@ export function textOf(html) {
 const fold = (text) => text.replace(/\s+/g, " ").trim();
 const ignore = () => {};
 
-// Scan is what a tokenizer tells: it names tags, attributes and text by where they begin and end.
+// Scan handles the events of a tokenizer, which give the start and end of tags, attributes and text.
 class Scan {
   text = "";
   title = "";
@@ -30,7 +30,7 @@ class Scan {
   #html;
   #tag = "";
   #attribute = "";
-  #skipped = 0; // elements around here whose text nobody reads
+  #skipped = 0; // open elements whose text is not visible
 
   constructor(html) { this.#html = html; }
 
@@ -68,7 +68,7 @@ class Scan {
 }
 
 /**
- * Counts, and Flesch's reading ease of English text (Flesch 1948): 206.835 - 1.015 words per sentence - 84.6 syllables
+ * Returns counts and Flesch's reading ease of English text (Flesch 1948): 206.835 - 1.015 words per sentence - 84.6 syllables
  * per word. 90 is easy, 30 is hard; null without a word.
  */
 export function readability(text) {
@@ -81,7 +81,7 @@ export function readability(text) {
   return { words: words.length, sentences, syllables, reading_ease: ease === null ? null : Math.round(ease * 10) / 10 };
 }
 
-/** Syllables of an English word, nearly: groups of vowels, but for a last e that is not spoken. */
+/** Estimates the syllables of an English word: groups of vowels, without a silent final e. */
 export function syllablesOf(word) {
   const plain = word.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/([^aeiouy])e$/, "$1");
   return Math.max(1, plain.match(/[aeiouy]+/g)?.length ?? 0);

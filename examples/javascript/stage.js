@@ -1,8 +1,8 @@
-// A stage of Seine in JavaScript. It reads PAGES beside Seine's parser, with a consumer of its own, and adds a record to
-// RECORDS for each HTML page: how hard it is to read. The writers store it like any other.
+// A stage of Seine in JavaScript. It reads PAGES in parallel with Seine's parser, with a separate consumer, and adds a
+// record to RECORDS for each HTML page: its readability. The writers store it like any other record.
 //
-// Like every stage it has no state to lose: a page is acknowledged after its record is, so a crash makes it be read again,
-// and the record has the same Nats-Msg-Id then. It does not say that a visit has ended: the parser does.
+// Like every stage it has no state to lose: it acknowledges a page after its record is stored. After a crash it reads the
+// page again, and the record has the same Nats-Msg-Id. It does not report the end of a visit: the parser does.
 
 import { readFileSync } from "node:fs";
 import { join as path } from "node:path";
@@ -17,16 +17,16 @@ import { readability, textOf } from "./readability.js";
 import { bodyOf, deadHeaders, decodePage, isHTML, Poison, recordId, recordSubject, textOfBody, VERSION } from "./wire.js";
 
 const STAGE = "readability"; // its durable consumer, its kind of record, and the sender of its dead letters
-const WORKERS = 8; // pages at the same time; each worker holds one message and no more
-const TRIES = 5; // deliveries before a page that fails goes to DEAD
+const WORKERS = 8; // concurrent pages; each worker holds only one message
+const TRIES = 5; // deliveries before a failed page goes to DEAD
 const SIGN_OF_LIFE = 5_000; // ms; a third of AckWait
-const FULL = [10077, 10047, 10023]; // JetStream has no room: not an error, but a wait
+const FULL = [10077, 10047, 10023]; // JetStream is full: wait, do not fail
 
 let stopping = false;
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const { values: options } = parseArgs({ options: { nats: { type: "string" }, data: { type: "string" } } });
-// A `seine crawl` leaves the address of its server, and the token that it asks for, in its --data.
+// A `seine crawl` stores the address and the token of its server in its --data folder.
 const local = options.data ? JSON.parse(readFileSync(path(options.data, "nats", "context.json"), "utf8")) : {};
 const nc = await connect({
   servers: options.nats ?? local.url ?? process.env.SEINE_NATS_URL ?? "nats://127.0.0.1:4222", token: local.token,
@@ -43,7 +43,7 @@ if (consumer) {
 }
 await nc.drain();
 
-// join waits until a frontier has made the streams, refuses a wire that it does not know, and returns the consumer.
+// join waits until a frontier has created the streams, refuses an unknown wire version, and returns the consumer.
 async function join() {
   while (!stopping) {
     try {
@@ -58,8 +58,8 @@ async function join() {
   }
 }
 
-// durable makes the consumer that all instances of this stage share. Seine keeps pages until it has acknowledged them, so
-// delete it when the stage is no longer run: nats consumer rm PAGES readability
+// durable creates the consumer that all instances of this stage share. Seine keeps pages until it has acknowledged them, so
+// delete it when you stop using the stage: nats consumer rm PAGES readability
 async function durable() {
   const manager = await jetstreamManager(nc);
   await manager.consumers.add("PAGES", {
@@ -69,14 +69,14 @@ async function durable() {
   return js.consumers.get("PAGES", STAGE);
 }
 
-// work takes one page after the other until the process is to end.
+// work handles one page after the other until the process stops.
 async function work() {
   while (!stopping) {
     let m;
     try {
       m = await consumer.next({ expires: 1_000 });
     } catch {
-      await sleep(500); // the connection is gone; the client reconnects
+      await sleep(500); // the connection is lost; the client reconnects
     }
     if (m) await handle(m);
   }
@@ -87,7 +87,7 @@ async function handle(m) {
   try {
     const record = await read(m);
     if (record) await publish(recordSubject(m.subject), record.id, JSON.stringify(record.fields));
-    m.ack(); // last: what comes of the page is stored
+    m.ack(); // last: the record of the page is stored
   } catch (err) {
     await giveBack(m, err);
   } finally {
@@ -95,7 +95,7 @@ async function handle(m) {
   }
 }
 
-// read makes the record of a page, none if it is not HTML.
+// read returns the record of a page, or none if it is not HTML.
 async function read(m) {
   const page = decodePage(m.headers?.get("Seine-Page") ?? "");
   if (!isHTML(page)) return undefined;
@@ -114,8 +114,8 @@ async function read(m) {
   };
 }
 
-// publish waits until JetStream has stored a message, and for room if there is none. No header says that the record is
-// checked already: a writer looks at it.
+// publish waits until JetStream has stored a message, also while the stream is full. It does not set the header for
+// checked records, so a writer checks the record.
 async function publish(subject, msgID, data, more = headers()) {
   for (;;) {
     try {
@@ -128,7 +128,7 @@ async function publish(subject, msgID, data, more = headers()) {
   }
 }
 
-// giveBack has a page delivered again after a wait; one that cannot be read, or failed too often, goes to DEAD.
+// giveBack requests a redelivery after a delay; an unreadable page, or one that failed too often, goes to DEAD.
 async function giveBack(m, err) {
   const tries = m.info.deliveryCount;
   if (stopping || (!(err instanceof Poison) && tries < TRIES)) {
@@ -144,7 +144,7 @@ async function giveBack(m, err) {
     await publish(`seine.dead.${STAGE}.${m.subject.split(".")[2]}`, added["Nats-Msg-Id"], m.data, letter);
     m.term();
   } catch {
-    m.nak(5_000); // the letter could not be stored: nothing is dropped without one
+    m.nak(5_000); // the dead letter could not be stored: keep the message
   }
   console.error(`${STAGE}: ${m.subject} ${where.sequence}: ${err.message}`);
 }

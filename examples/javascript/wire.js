@@ -1,4 +1,4 @@
-// The part of docs/reference/wire.md that this stage needs: to read a message of PAGES and to make one of RECORDS. No NATS here.
+// The part of docs/reference/wire.md that this stage needs: decoding of PAGES and encoding of RECORDS, without NATS.
 
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import { decompress as unzstd } from "fzstd";
@@ -6,16 +6,16 @@ import { decompress as unzstd } from "fzstd";
 /** The version of the wire that this stage reads. */
 export const VERSION = 1;
 
-/** An input that no try can do anything with: it goes to DEAD at once. */
+/** An input that no retry can handle: it goes to DEAD at once. */
 export class Poison extends Error {}
 
-/** The header Seine-Page of a message, checked. */
+/** Returns the validated header Seine-Page of a message. */
 export function decodePage(header) {
   let page;
   try {
     page = JSON.parse(header);
   } catch (cause) {
-    throw new Poison("decode page: the header Seine-Page is missing or no JSON", { cause });
+    throw new Poison("decode page: the header Seine-Page is missing or not JSON", { cause });
   }
   if (page?.v !== VERSION) throw new Poison(`decode page: v is ${page?.v}, this stage reads ${VERSION}`);
   for (const field of ["crawl", "url", "visit", "fetched_at"]) {
@@ -24,7 +24,7 @@ export function decodePage(header) {
   return page;
 }
 
-// MAX_BODY bounds what a body may become, in bytes: four times what a crawl keeps by default.
+// MAX_BODY is the limit of a decoded body in bytes: four times the default limit of a crawl.
 const MAX_BODY = 128 << 20;
 
 const decoders = {
@@ -34,9 +34,9 @@ const decoders = {
   br: (body) => brotliDecompressSync(body, { maxOutputLength: MAX_BODY }),
 };
 
-/** The body of a page, decoded. The payload is that of the message, or the object that the page names. */
+/** Decodes the body of a page. The payload comes from the message, or from the object that the page names. */
 export function bodyOf(page, payload) {
-  // An archived page has the request and the head of the response first; an object has the body alone.
+  // An archived page begins with the request and the head of the response; an object contains only the body.
   let body = page.body_object ? payload : payload.subarray((page.request_size ?? 0) + (page.head_size ?? 0));
   if (!(page.body_size <= MAX_BODY)) throw new Poison(`the body has ${page.body_size} bytes: at most ${MAX_BODY}`);
   const codings = page.body_encoding ? page.body_encoding.split(", ") : [];
@@ -48,27 +48,27 @@ export function bodyOf(page, payload) {
   return body;
 }
 
-/** The text of an HTML body, by the charset of the header or of a meta element, else UTF-8. */
+/** Decodes an HTML body with the charset of the header or of a meta element, else UTF-8. */
 export function textOfBody(page, body) {
   const start = Buffer.from(body.subarray(0, 1024)).toString("latin1");
   const label = /charset\s*=\s*["']?([\w.:-]+)/i.exec(page.content_type ?? "")?.[1] ?? /<meta[^>]+charset\s*=\s*["']?([\w.:-]+)/i.exec(start)?.[1];
   try {
     return new TextDecoder(label ?? "utf-8").decode(body);
   } catch {
-    return new TextDecoder().decode(body); // a label that nobody knows
+    return new TextDecoder().decode(body); // an unknown label
   }
 }
 
-/** Whether a page is HTML. */
+/** Reports whether a page is HTML. */
 export const isHTML = (page) => /^(text\/html|application\/xhtml\+xml)\b/i.test(page.content_type ?? "");
 
-/** The subject of a record: that of its page, in another stream. The crawl and the partition are the same. */
+/** Returns the subject of a record: the subject of its page, in another stream, with the same crawl and partition. */
 export const recordSubject = (pageSubject) => pageSubject.replace(/^seine\.(pages|chained)\./, "seine.records.");
 
-/** Nats-Msg-Id of the record of a page. It is unique to the record, and the same when the page is read again. */
+/** Returns the Nats-Msg-Id of the record of a page: unique to the record, and the same if the page is read again. */
 export const recordId = (page, kind) => `${page.crawl}.${page.visit}.${kind}`;
 
-/** Headers of a dead letter, but for those of the message itself. */
+/** Returns the headers of a dead letter, without those of the message itself. */
 export function deadHeaders(stage, message, reason, now) {
   const clean = [...reason].map((c) => (c < " " || c === "\x7f" ? " " : c)).join("");
   return {

@@ -15,7 +15,7 @@ test("a page is checked", () => {
 
 test("bodies in every encoding", () => {
   const hello = Buffer.from("hello");
-  // "hello" as the zstd command writes it, in one raw block.
+  // "hello" as written by the zstd command, in one raw block.
   const zstd = Buffer.from("28b52ffd200529000068656c6c6f", "hex");
   const cases = [
     [{}, hello], [{ body_encoding: "zstd" }, zstd], [{ body_encoding: "gzip" }, gzipSync(hello)],
