@@ -56,6 +56,7 @@ type Problem struct {
 // ProblemKind is the kind of a problem.
 type ProblemKind string
 
+// Kinds of problems.
 const (
 	Missing    ProblemKind = "missing"    // a file does not exist
 	Changed    ProblemKind = "changed"    // a file differs from the committed one
