@@ -20,10 +20,10 @@ type flags struct {
 	Man     manpage.Flag     `hidden:"" help:"Print the manual page."`
 }
 
-const about = `Make what a locked-down NATS server and its users need, or what of it is missing.
+const about = `Create the certificates, keys and configuration of a locked-down NATS server and its users. Existing keys are kept.
 
-DIR/installation.yaml says what there is; it is written at first, and then yours. Run again after a change, and once a month:
-certificates are renewed a month before they end. Remove a user's folder and run again for new keys.
+The first run writes DIR/installation.yaml, which describes the installation. Edit it, then run natsusers again. Also run it monthly:
+it renews certificates in their last month. To replace the keys of a user, remove its directory and run natsusers again.
 
   natsusers ./bus
   nats-server -c ./bus/server/nats-server.conf
@@ -43,11 +43,11 @@ func main() {
 		safeprint.Println("wrote", name)
 	}
 	for _, name := range r.Nobody {
-		safeprint.Println("of no user any more, remove it:", name)
+		safeprint.Println("unused, remove it:", name)
 	}
 	if len(r.Made) == 0 {
 		safeprint.Println("nothing to do")
 		return
 	}
-	safeprint.Println("a server that runs takes it up with: nats-server --signal reload, once it has", filepath.Join(f.Dir, "server"))
+	safeprint.Println("to update a running server, copy", filepath.Join(f.Dir, "server"), "to it, then run: nats-server --signal reload")
 }

@@ -54,7 +54,7 @@ func (r *Role) creates() (subjects []string) {
 
 // makeFor permits a frontier to create the consumers of roles with their own accounts.
 func makeFor(all []Role) Permissions {
-	g := Permissions{Why: "make the consumers of the other stages"}
+	g := Permissions{Why: "create the consumers of the other stages"}
 	for i := range all {
 		g.Subjects = append(g.Subjects, all[i].creates()...)
 	}

@@ -22,7 +22,7 @@ func (in *Installation) RolesConf() string {
 		writeGrants(&b, "publish", r.Publish)
 		writeGrants(&b, "subscribe", r.Subscribe)
 		if r.answers() {
-			b.WriteString("  # Answers to what it is asked: one from each service of the process.\n  allow_responses: { max: 4, expires: \"1m\" }\n")
+			b.WriteString("  # Replies to requests: one from each service of the process.\n  allow_responses: { max: 4, expires: \"1m\" }\n")
 		}
 		b.WriteString("}\n")
 	}
@@ -100,7 +100,7 @@ func (in *Installation) Table() string {
 		writeRows(&b, "publish", r.Publish)
 		writeRows(&b, "subscribe", r.Subscribe)
 		if r.answers() {
-			b.WriteString("| publish | answer a question | its reply subject, at most four times, within a minute |\n")
+			b.WriteString("| publish | answer a request | its reply subject, at most four times, within a minute |\n")
 		}
 		b.WriteByte('\n')
 	}

@@ -138,7 +138,7 @@ func (in *Installation) Check() error {
 	}
 	for _, r := range in.All() {
 		if seen[r.Name] {
-			return fmt.Errorf("two users would be called %s: give one another name", r.Name)
+			return fmt.Errorf("duplicate user name %s: rename one of the users", r.Name)
 		}
 		seen[r.Name] = true
 	}
@@ -157,7 +157,7 @@ func (in *Installation) crawl(stages []Role) Role {
 		end.Subjects = append(end.Subjects, "$JS.API.DIRECT.GET."+sources[w.From]+"."+partitioned(w.From))
 	}
 	end.Subjects = append(end.Subjects, leaderOf(messages.StreamRecords, messages.StreamPages, messages.StreamDead)...)
-	r.Publish = append(r.Publish, Permissions{Why: "seeds", Subjects: []string{messages.SubjectSeeds("*")}}, questions(), ended(), end)
+	r.Publish = append(r.Publish, Permissions{Why: "publish seeds", Subjects: []string{messages.SubjectSeeds("*")}}, questions(), ended(), end)
 	return r
 }
 

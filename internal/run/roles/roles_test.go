@@ -293,7 +293,7 @@ func TestSetupIsDoneOnce(t *testing.T) {
 	}
 	for want, change := range map[string]string{
 		"partitions: 0": "partitions: 0", "must be records": "writers: [{name: x, from: dead}]", "name at least one": "feeders: [{name: x}]",
-		"two users": "feeders: [{name: parser, crawls: [x]}]", "colour": "colour: red",
+		"duplicate user name": "feeders: [{name: parser, crawls: [x]}]", "colour": "colour: red",
 	} {
 		key, _, _ := strings.Cut(change, ":")
 		broken := regexp.MustCompile(`(?ms)^`+key+`:.*?\n(^\S|\z)`).ReplaceAllString(string(text), "$1") + "\n" + change + "\n"

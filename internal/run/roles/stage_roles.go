@@ -9,16 +9,16 @@ import (
 // frontier owns the streams, so it has an owner's permissions.
 func (in *Installation) frontier() Role {
 	kept := []string{messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamPages, messages.StreamRecords}
-	own := Permissions{Why: "make the streams and buckets, and set their limits", Subjects: []string{"$JS.API.INFO"}}
+	own := Permissions{Why: "create the streams and buckets, set their limits", Subjects: []string{"$JS.API.INFO"}}
 	for _, s := range messages.StreamNames() {
 		own.Subjects = append(own.Subjects, "$JS.API.STREAM.CREATE."+s, "$JS.API.STREAM.UPDATE."+s, "$JS.API.STREAM.INFO."+s)
 	}
-	janitor := Permissions{Why: "purge what was read, as far as the budget asks"}
+	janitor := Permissions{Why: "purge consumed messages when a stream exceeds its budget"}
 	for _, s := range kept {
 		janitor.Subjects = append(janitor.Subjects,
 			"$JS.API.STREAM.PURGE."+s, "$JS.API.STREAM.MSG.GET."+s, "$JS.API.CONSUMER.LIST."+s)
 	}
-	strays := Permissions{Why: "move to DEAD what no consumer reads"}
+	strays := Permissions{Why: "move messages that no consumer reads to DEAD"}
 	for _, s := range retention.StrayStreams {
 		strays.Subjects = append(strays.Subjects, "$JS.API.STREAM.MSG.DELETE."+s)
 	}
@@ -27,12 +27,12 @@ func (in *Installation) frontier() Role {
 		Name: messages.StageFrontier, About: "the stage `frontier`",
 		Publish: append([]Permissions{
 			own, janitor, strays, parsed, sweep(), in.readByFrontier(), askHolders(messages.ConsumerSeeds), askHolders(messages.ConsumerParse),
-			{Why: "send requests; seeds as candidates", Subjects: []string{partitioned("fetch"), partitioned("render"), partitioned(messages.KindOfSeeded)}},
+			{Why: "publish fetch and render requests, and candidates from seeds", Subjects: []string{partitioned("fetch"), partitioned("render"), partitioned(messages.KindOfSeeded)}},
 			dead(messages.StageFrontier),
 			specs(), spec("*"), deletions(),
 			lease(messages.StageFrontier), identity(messages.StageFrontier, "alerts"),
-			{Why: "see whether a backup is being made", Subjects: leaderOf(kv(messages.BucketLeases))},
-			{Why: "agree on layout, budgets, snapshots", Subjects: []string{
+			{Why: "check for a running backup", Subjects: leaderOf(kv(messages.BucketLeases))},
+			{Why: "coordinate layout, budgets and snapshots", Subjects: []string{
 				get(messages.BucketMeta, ">"), put(messages.BucketMeta, ">"), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta),
 			}},
 			snapshots(),
@@ -41,8 +41,8 @@ func (in *Installation) frontier() Role {
 		Subscribe: []Permissions{
 			announced("seine-frontier", "seine-frontier-questions"),
 			vital(), holder(messages.ConsumerSeeds), identity(messages.StageFrontier, "alerts"),
-			{Why: "make the consumers of the other stages", Subjects: []string{messages.SubjectConsumers("*")}},
-			{Why: "answer questions", Subjects: []string{
+			{Why: "create the consumers of the other stages", Subjects: []string{messages.SubjectConsumers("*")}},
+			{Why: "answer requests", Subjects: []string{
 				"seine.frontier.status.*", "seine.frontier.hosts.*", "seine.frontier.host.*",
 				"seine.frontier.survey.*", "seine.frontier.failed.*", "seine.frontier.urls.*", "seine.frontier.explain.*",
 				"seine.frontier." + messages.OpClaim + ".*", messages.SubjectControl,
@@ -73,7 +73,7 @@ func (in *Installation) readByFrontier() Permissions {
 		read = append(read, "$JS.API.DIRECT.GET."+s, "$JS.API.DIRECT.GET."+s+"."+partitioned(messages.AnyKind))
 	}
 	read = append(read, leaderOf(messages.StreamSeeds, messages.StreamURLs, messages.StreamResults, messages.StreamFetch)...)
-	return Permissions{Why: "read seeds, candidates, results, and what is in FETCH", Subjects: read}
+	return Permissions{Why: "read seeds, candidates, results and queued requests", Subjects: read}
 }
 
 // watchdog permits a frontier to check the crawls for faults; one frontier at a time does.
@@ -87,7 +87,7 @@ func watchdog() Permissions {
 // sweep permits the janitor to remove large bodies that were read.
 func sweep() Permissions {
 	s, o := obj(messages.BucketBodies), "$O."+messages.BucketBodies+".M.*"
-	return Permissions{Why: "remove large bodies that were read", Subjects: []string{
+	return Permissions{Why: "remove consumed large bodies", Subjects: []string{
 		"$JS.API.CONSUMER.CREATE." + s + ".*.$O." + messages.BucketBodies + ".M.>",
 		"$JS.API.CONSUMER.DELETE." + s + ".*", "$JS.FC." + s + ".>",
 		"$JS.API.DIRECT.GET." + s + "." + o, o, "$JS.API.STREAM.PURGE." + s,
@@ -118,24 +118,24 @@ func fetching(stage, durable, kind string) Role {
 	return Role{
 		Name: stage, About: "the stage `" + stage + "`", Apart: true,
 		Publish: append(join(),
-			Permissions{Why: "take requests", Subjects: append(share(messages.StreamFetch, durable, partitioned(kind)), "$JS.API.STREAM.INFO."+messages.StreamFetch)},
+			Permissions{Why: "consume requests", Subjects: append(share(messages.StreamFetch, durable, partitioned(kind)), "$JS.API.STREAM.INFO."+messages.StreamFetch)},
 			askHolders(durable),
-			Permissions{Why: "pages, answers that are not pages, results, sitemaps, targets of redirects", Subjects: []string{
+			Permissions{Why: "publish pages, other responses, results, sitemaps and redirect targets", Subjects: []string{
 				partitioned(messages.KindOfPages), partitioned(messages.KindOfChained), partitioned("answers"), partitioned("results"),
 				partitioned(messages.KindOfLinks), partitioned(messages.KindOfRedirects),
 			}},
-			Permissions{Why: "records of pages that are gone", Subjects: []string{partitioned("records")}},
+			Permissions{Why: "publish records of deleted pages", Subjects: []string{partitioned("records")}},
 			dead(stage),
 			specs(),
 			Permissions{Why: "share robots.txt", Subjects: []string{
 				"$JS.API.STREAM.INFO." + kv(messages.BucketRobots), get(messages.BucketRobots, ">"), put(messages.BucketRobots, ">"),
 			}},
-			Permissions{Why: "store large bodies, remove one that broke off", Subjects: []string{
+			Permissions{Why: "store large bodies, remove incomplete ones", Subjects: []string{
 				"$O." + b + ".C.*", "$O." + b + ".M.*", "$JS.API.DIRECT.GET." + obj(b) + ".$O." + b + ".M.*", "$JS.API.STREAM.PURGE." + obj(b),
 			}},
 			asked(messages.OpClaim),
 		),
-		Subscribe: []Permissions{announced("seine-" + stage), vital(), holder(durable), {Why: "learn that requests may be delivered again", Subjects: []string{
+		Subscribe: []Permissions{announced("seine-" + stage), vital(), holder(durable), {Why: "receive notices of possible redeliveries", Subjects: []string{
 			"$JS.EVENT.ADVISORY.CONSUMER.LEADER_ELECTED." + messages.StreamFetch + "." + durable,
 		}, Way: Receives}},
 	}
@@ -145,13 +145,13 @@ func (in *Installation) parser() Role {
 	return Role{
 		Name: messages.StageParser, About: "the stage `parser`", Apart: true,
 		Publish: append(join(),
-			Permissions{Why: "take pages", Subjects: share(messages.StreamPages, messages.ConsumerParse, partitioned("pages"))},
+			Permissions{Why: "consume pages", Subjects: share(messages.StreamPages, messages.ConsumerParse, partitioned("pages"))},
 			Permissions{Why: "continue at the position of a deleted consumer", Subjects: []string{
 				"$JS.API.STREAM.INFO." + messages.StreamPages, "$JS.API.CONSUMER.RESET." + messages.StreamPages + "." + messages.ConsumerParse,
 				put(messages.BucketMeta, messages.KeyPosition(messages.StreamPages, messages.ConsumerParse)),
 			}},
 			askHolders(messages.ConsumerParse),
-			Permissions{Why: "records, links, ends of visits", Subjects: []string{partitioned("records"), partitioned(messages.KindOfLinks)}},
+			Permissions{Why: "publish records, links and ends of visits", Subjects: []string{partitioned("records"), partitioned(messages.KindOfLinks)}},
 			dead(messages.StageParser),
 			specs(),
 			readBodies(),
@@ -177,17 +177,17 @@ func (in *Installation) writer(w Writer) Role {
 	}
 	read := in.each(func(p int) []string { return feed(stream, name, kind, p) })
 	r := Role{
-		Name: writerUser(w.Name), Apart: true, About: "the stage `writer`, of the name " + w.Name + ", from " + stream,
+		Name: writerUser(w.Name), Apart: true, About: "the stage `writer` named " + w.Name + ", which reads " + stream,
 		Publish: append(join(),
 			info(stream),
 			Permissions{Why: "read " + stream, Subjects: append(read, "$JS.API.DIRECT.GET."+stream, "$JS.API.STREAM.MSG.GET."+stream)},
 			dead(messages.StageWriter),
 			specs(),
 			lease(name), identity(name),
-			Permissions{Why: "bind its name to a place", Subjects: []string{
+			Permissions{Why: "bind its name to a destination", Subjects: []string{
 				get(messages.BucketMeta, messages.KeyWriter(w.Name)), put(messages.BucketMeta, messages.KeyWriter(w.Name)),
 			}},
-			Permissions{Why: "begin an era, where a stream has lost what is in the output", Subjects: []string{
+			Permissions{Why: "start a new era after a stream lost messages that are in the output", Subjects: []string{
 				get(messages.BucketMeta, messages.KeyEra), put(messages.BucketMeta, messages.KeyEra),
 			}},
 		),

@@ -10,7 +10,7 @@ import (
 // Subjects of the JetStream API, as used by nats-server 2.14 and 2.15 and by nats.go.
 
 func info(streams ...string) Permissions {
-	g := Permissions{Why: "look at " + strings.Join(streams, ", ")}
+	g := Permissions{Why: "get info of " + strings.Join(streams, ", ")}
 	for _, s := range streams {
 		g.Subjects = append(g.Subjects, "$JS.API.STREAM.INFO."+s)
 	}
@@ -38,7 +38,7 @@ func share(stream, durable, filter string) []string {
 
 // askHolders permits a user to ask the other users of a consumer for their in-flight messages.
 func askHolders(durable string) Permissions {
-	return Permissions{Why: "ask the others what they hold", Subjects: []string{messages.SubjectInFlight(durable)}, Way: Within}
+	return Permissions{Why: "ask other processes for their in-flight messages", Subjects: []string{messages.SubjectInFlight(durable)}, Way: Within}
 }
 
 // holder permits a user to report its in-flight messages.
@@ -74,7 +74,7 @@ func put(bucket, keys string) string { return "$KV." + bucket + "." + keys }
 // join permits a user to read the layout and to check that all streams exist.
 func join() []Permissions {
 	g := info(kv(messages.BucketMeta), obj(messages.BucketBodies), kv(messages.BucketRestore))
-	g.Why = "learn the layout, see whether a restore is unfinished"
+	g.Why = "read the layout, check for an unfinished restore"
 	g.Subjects = append(g.Subjects, leaderOf(kv(messages.BucketMeta))...)
 	return []Permissions{g}
 }
@@ -96,17 +96,17 @@ func specs() Permissions {
 
 // spec permits a user to set the spec of a crawl.
 func spec(crawl string) Permissions {
-	return Permissions{Why: "give specs", Subjects: []string{get(messages.BucketCrawls, crawl), put(messages.BucketCrawls, crawl)}}
+	return Permissions{Why: "set specs", Subjects: []string{get(messages.BucketCrawls, crawl), put(messages.BucketCrawls, crawl)}}
 }
 
 // dead permits a stage to publish dead letters.
 func dead(stage string) Permissions {
-	return Permissions{Why: "dead letters", Subjects: []string{messages.SubjectDead(stage, "*")}}
+	return Permissions{Why: "publish dead letters", Subjects: []string{messages.SubjectDead(stage, "*")}}
 }
 
 // announced permits a stage to answer discovery requests.
 func announced(names ...string) Permissions {
-	g := Permissions{Why: "be found (`seine status`, `nats micro ls`)", Way: Answers}
+	g := Permissions{Why: "answer discovery requests (`seine status`, `nats micro ls`)", Way: Answers}
 	for _, verb := range []string{"PING", "INFO", "STATS"} {
 		g.Subjects = append(g.Subjects, "$SRV."+verb)
 		for _, n := range names {
@@ -133,7 +133,7 @@ func lease(group string) Permissions {
 
 // identity permits an owner of partitions to detect another process with the same identity.
 func identity(groups ...string) Permissions {
-	g := Permissions{Why: "see whether another process has the same identity", Way: Within}
+	g := Permissions{Why: "detect another process with the same identity", Way: Within}
 	for _, group := range groups {
 		g.Subjects = append(g.Subjects, messages.SubjectOwner(group, "*"))
 	}
@@ -143,7 +143,7 @@ func identity(groups ...string) Permissions {
 // works permits a user to run operations on a cluster and to exclude conflicting ones.
 func works() Permissions {
 	b := messages.BucketLeases
-	return Permissions{Why: "keep backups away (`seine replay`)", Subjects: append(leaderOf(kv(b)),
+	return Permissions{Why: "exclude concurrent backups (`seine replay`)", Subjects: append(leaderOf(kv(b)),
 		"$JS.API.STREAM.INFO."+kv(b), put(b, "work.>"),
 	)}
 }
@@ -178,7 +178,7 @@ func vital() Permissions {
 
 // asked permits requests to the frontier about a partition.
 func asked(questions ...string) Permissions {
-	g := Permissions{Why: "ask the frontier"}
+	g := Permissions{Why: "query the frontier"}
 	for _, q := range questions {
 		g.Subjects = append(g.Subjects, "seine.frontier."+q+".*")
 	}

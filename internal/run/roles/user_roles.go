@@ -20,10 +20,10 @@ func readOnlyPerms() []Permissions {
 	for _, s := range pipeline {
 		streams.Subjects = append(streams.Subjects, "$JS.API.CONSUMER.LIST."+s, "$JS.API.STREAM.MSG.GET."+s)
 	}
-	streams.Why = "see how full streams are, how far their readers, and since when a message waits"
+	streams.Why = "read stream sizes, consumer positions and the age of waiting messages"
 	return append(join(), streams, questions(), ended(), readSpecs(),
-		Permissions{Why: "see what runs", Subjects: []string{"$SRV.INFO"}},
-		Permissions{Why: "see alerts, and what robots.txt says", Subjects: []string{
+		Permissions{Why: "list running processes", Subjects: []string{"$SRV.INFO"}},
+		Permissions{Why: "read alerts and robots.txt", Subjects: []string{
 			"$JS.API.STREAM.MSG.GET." + kv(messages.BucketMeta), "$JS.API.STREAM.MSG.GET." + kv(messages.BucketRobots),
 		}},
 	)
@@ -31,7 +31,7 @@ func readOnlyPerms() []Permissions {
 
 // ended permits a user to check whether a crawl has ended: no message of it is in flight.
 func ended() Permissions {
-	return Permissions{Why: "see whether a crawl has ended, by its last messages", Subjects: append(
+	return Permissions{Why: "check whether a crawl has ended", Subjects: append(
 		leaderOf(messages.StreamSeeds, messages.StreamURLs, messages.StreamResults),
 		"$JS.API.CONSUMER.INFO."+messages.StreamSeeds+"."+messages.ConsumerSeeds,
 	)}
@@ -39,20 +39,20 @@ func ended() Permissions {
 
 func (in *Installation) viewer() Role {
 	return Role{
-		Name: Viewer, Apart: true, About: "people who look, also at what is stored: `seine status`, `top`, `hosts`, `spec get`, `explain --brief`",
+		Name: Viewer, Apart: true, About: "read-only access for people, including stored data: `seine status`, `top`, `hosts`, `spec get`, `explain --brief`",
 		Publish: readOnlyPerms(),
 	}
 }
 
 func (in *Installation) operator() Role {
 	b := messages.BucketLeases
-	all := Permissions{Why: "see whether everything is there, and has a leader (`seine doctor`)", Subjects: append(leaderOf(kv(b)), "$JS.API.INFO", procstats.Subject)}
+	all := Permissions{Why: "check that all streams exist and have a leader (`seine doctor`)", Subjects: append(leaderOf(kv(b)), "$JS.API.INFO", procstats.Subject)}
 	for _, s := range messages.StreamNames() {
 		if !slices.Contains(pipeline, s) {
 			all.Subjects = append(all.Subjects, "$JS.API.STREAM.INFO."+s)
 		}
 	}
-	redrive := Permissions{Why: "give dead letters back to their stage, from the stream where it was read"}
+	redrive := Permissions{Why: "return dead letters to their stage, reading the originals from their streams"}
 	for _, kind := range []string{messages.KindOfLinks, messages.KindOfRedirects, messages.KindOfSeeded, "fetch", "render", messages.KindOfPages, messages.KindOfChained, "answers", "results", "records"} {
 		redrive.Subjects = append(redrive.Subjects, partitioned(kind))
 	}
@@ -60,11 +60,11 @@ func (in *Installation) operator() Role {
 		redrive.Subjects = append(redrive.Subjects, "$JS.API.DIRECT.GET."+s, "$JS.API.DIRECT.GET."+s+".>")
 	}
 	return Role{
-		Name: Operator, About: "people who steer: all of the viewer, `explain`, `seed`, `pause`, `resume`, `cancel`, `delete`, `spec apply`, `dead`, `replay`, `doctor`",
+		Name: Operator, About: "people who control crawls: everything the viewer may do, `explain`, `seed`, `pause`, `resume`, `cancel`, `delete`, `spec apply`, `dead`, `replay`, `doctor`",
 		Publish: append(readOnlyPerms(),
-			Permissions{Why: "seeds", Subjects: []string{messages.SubjectSeeds("*")}},
+			Permissions{Why: "publish seeds", Subjects: []string{messages.SubjectSeeds("*")}},
 			spec("*"), specs(),
-			Permissions{Why: "pause, resume, cancel, delete", Subjects: []string{messages.SubjectControl}},
+			Permissions{Why: "pause, resume, cancel and delete crawls", Subjects: []string{messages.SubjectControl}},
 			Permissions{Why: "drain processes (`seine serve`)", Subjects: []string{procstats.SubjectDrain("*")}},
 			Permissions{Why: "read and remove dead letters", Subjects: []string{
 				"$JS.API.CONSUMER.CREATE." + messages.StreamDead + ".*.seine.dead.>",
@@ -73,8 +73,8 @@ func (in *Installation) operator() Role {
 				"$JS.API.DIRECT.GET." + messages.StreamDead, "$JS.API.STREAM.MSG.DELETE." + messages.StreamDead, "$JS.API.STREAM.PURGE." + messages.StreamDead,
 			}},
 			redrive,
-			scan("read what is stored (`seine explain`, `replay`)", pipeline[:len(pipeline)-1]...),
-			Permissions{Why: "see what a page repeats", Subjects: []string{get(messages.BucketDuplicates, ">")}},
+			scan("read stored messages (`seine explain`, `replay`)", pipeline[:len(pipeline)-1]...),
+			Permissions{Why: "find the original of a duplicate page", Subjects: []string{get(messages.BucketDuplicates, ">")}},
 			readBodies(),
 			works(),
 			all,
@@ -85,13 +85,13 @@ func (in *Installation) operator() Role {
 // monitor can read counts but no content.
 func monitor() Role {
 	return Role{
-		Name: Monitor, Apart: true, About: "monitoring: `nats stream report`, `nats consumer report`, `nats micro stats`; sees counts, no message",
+		Name: Monitor, Apart: true, About: "monitoring: `nats stream report`, `nats consumer report`, `nats micro stats`; reads counts, not messages",
 		Publish: []Permissions{
 			{Why: "count streams and consumers", Subjects: []string{
 				"$JS.API.INFO", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.LIST", "$JS.API.STREAM.INFO.*",
 				"$JS.API.CONSUMER.NAMES.*", "$JS.API.CONSUMER.LIST.*", "$JS.API.CONSUMER.INFO.*.*",
 			}},
-			{Why: "count processes and questions", Subjects: []string{"$SRV.PING", "$SRV.PING.*", "$SRV.INFO", "$SRV.INFO.*", "$SRV.STATS", "$SRV.STATS.*"}},
+			{Why: "count processes and requests", Subjects: []string{"$SRV.PING", "$SRV.PING.*", "$SRV.INFO", "$SRV.INFO.*", "$SRV.STATS", "$SRV.STATS.*"}},
 		},
 	}
 }
@@ -99,10 +99,10 @@ func monitor() Role {
 func feeder(f SeedPublisher) Role {
 	r := Role{Name: f.Name, Apart: true, About: "a program that adds seeds: " + strings.Join(f.Crawls, ", "), Publish: join()}
 	for _, crawl := range f.Crawls {
-		r.Publish = append(r.Publish, Permissions{Why: "seeds of " + crawl, Subjects: []string{messages.SubjectSeeds(crawl)}})
+		r.Publish = append(r.Publish, Permissions{Why: "publish seeds of " + crawl, Subjects: []string{messages.SubjectSeeds(crawl)}})
 		if f.Spec {
 			s := readSpecs()
-			s.Why = "read specs, give that of " + crawl
+			s.Why = "read specs, set the spec of " + crawl
 			s.Subjects = append(s.Subjects, put(messages.BucketCrawls, crawl))
 			r.Publish = append(r.Publish, s)
 		}

@@ -247,7 +247,7 @@ func (r *rotation) feederIsTakenBack() {
 	if err := os.WriteFile(name, []byte(without), 0o600); err != nil || without == string(text) {
 		r.t.Fatalf("the feeder is not in the installation: %v", err)
 	}
-	if said := r.setUp(""); !strings.Contains(said, "of no user any more, remove it: "+filepath.Join(r.installation(), "users", "feeder")) {
+	if said := r.setUp(""); !strings.Contains(said, "unused, remove it: "+filepath.Join(r.installation(), "users", "feeder")) {
 		r.t.Errorf("natsusers says: %s", said)
 	}
 	r.reload()

@@ -46,17 +46,17 @@ func (s *Site) installation() *roles.Installation {
 const siteFile = "installation.yaml"
 
 const firstSite = `# An installation of Seine's locked-down NATS. Change it, then run natsusers again.
-url: tls://localhost:4222          # where users find the server
-listen: 127.0.0.1:4222             # where it listens
-hosts: [localhost, 127.0.0.1, "::1"]   # names and addresses that its certificate is for
-monitoring: 127.0.0.1:8222         # /healthz, /varz: they have no users, so keep them on loopback
-store_dir: ./nats                  # of the streams
-server_dir: ""                     # where the server sees the folder server/, if elsewhere: /etc/nats in a container
-partitions: 16                     # as the frontier's --partitions
-chain: false                       # fetchers run with --chain, and so parse too
+url: tls://localhost:4222          # server URL for clients
+listen: 127.0.0.1:4222             # listen address of the server
+hosts: [localhost, 127.0.0.1, "::1"]   # names and addresses in its certificate
+monitoring: 127.0.0.1:8222         # address of /healthz and /varz; without authentication: keep it on loopback
+store_dir: ./nats                  # directory of the streams
+server_dir: ""                     # path of server/ on the server, if different: /etc/nats in a container
+partitions: 16                     # value of the frontier's --partitions
+chain: false                       # true if fetchers run with --chain: they also parse
 writers:
   - {name: default, from: records} # more: {name: archive, from: pages}
-feeders:                           # programs that may feed some crawls, and give them their spec or not; "*" is all
+feeders:                           # programs that may add seeds to these crawls ("*": all) and, with spec: true, set their specs
   - {name: feeder, crawls: [default], spec: false}
 `
 
@@ -113,7 +113,7 @@ func (r *Result) site(name string) (*Site, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if s.URL == "" || s.Listen == "" || s.Monitoring == "" || s.StoreDir == "" || len(s.Hosts) == 0 {
-		return nil, fmt.Errorf("%s: url, listen, hosts, monitoring and store_dir are needed", name)
+		return nil, fmt.Errorf("%s: url, listen, hosts, monitoring and store_dir are required", name)
 	}
 	if err := s.installation().Check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -185,7 +185,7 @@ func (r *Result) nkey(name string) (public string, err error) {
 		public, err = user.PublicKey()
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w (remove it for a new one)", name, err)
+		return "", fmt.Errorf("%s: %w (remove the file and run natsusers again to create a new key)", name, err)
 	}
 	return public, nil
 }
