@@ -17,9 +17,9 @@ const (
 	Gone            Class = "gone"             // 404 and 410
 	Throttled       Class = "throttled"        // 429, and 503 with Retry-After
 	ServerError     Class = "server_error"     // other 5xx, 408 and 425
-	RobotsDenied    Class = "robots_denied"    // robots.txt forbids it. With `ip`, `bytes_wire` or `first_byte_ms`, this turn fetched it, and the host rests
+	RobotsDenied    Class = "robots_denied"    // forbidden by robots.txt. With `ip`, `bytes_wire` or `first_byte_ms`, this turn fetched it, starting the delay
 	RobotsFetched   Class = "robots_fetched"   // this turn fetched robots.txt; the page is still due
-	RefusedAddress  Class = "refused_address"  // the host has a forbidden address
+	RefusedAddress  Class = "refused_address"  // the host's address is forbidden
 	DNSFailure      Class = "dns_failure"      // the name does not resolve
 	ConnectFailure  Class = "connect_failure"  // no connection, or reset before a response
 	TLSFailure      Class = "tls_failure"      // no trusted TLS session
@@ -42,7 +42,7 @@ type Detail string
 const (
 	DetailTimeout     Detail = "timeout"     // `dns_failure`, `connect_failure`, `tls_failure`, `proxy_failure`
 	DetailNoHost      Detail = "no_host"     // `dns_failure`: the name does not exist
-	DetailRefused     Detail = "refused"     // `connect_failure`: nothing listens there
+	DetailRefused     Detail = "refused"     // `connect_failure`: connection refused
 	DetailReset       Detail = "reset"       // `connect_failure`: reset, or closed without a response
 	DetailCertificate Detail = "certificate" // `tls_failure`
 	DetailNotTLS      Detail = "not_tls"     // `tls_failure`
@@ -51,7 +51,7 @@ const (
 	DetailHeader      Detail = "header"      // `too_large`
 	DetailWire        Detail = "wire"        // `too_large`: the body as received
 	DetailDecoded     Detail = "decoded"     // `too_large`: the decoded body
-	DetailRatio       Detail = "ratio"       // `too_large`: grows too much by decompression
+	DetailRatio       Detail = "ratio"       // `too_large`: decompression ratio over limit
 	DetailCut         Detail = "cut"         // `protocol_error`: an incomplete body
 	DetailRender      Detail = "render"      // `timeout`, `protocol_error`, `too_large`: in the browser
 	DetailLogin       Detail = "login"       // `timeout`: the login failed; `client_error`: refused, or no session after it
