@@ -19,7 +19,7 @@ const (
 // PageOutput configures the record of a page, which is separate from those of record rules.
 type PageOutput struct {
 	Emit Emit `json:"emit"`
-	// Fields of the record, of PageFields, in this order; none means the default
+	// Fields of the record, of PageFields, in this order; if empty, the default
 	// ones.
 	Fields Strings `json:"fields,omitempty"`
 	// When is a condition for the page; other pages have no such record.
@@ -110,7 +110,7 @@ const (
 	MaxDistance = 7
 )
 
-// MainContent says what the main content of a page has: of the fields main and markdown, and where rules are "from: main".
+// MainContent selects the main content of a page, for the fields main and markdown, and for rules with "from: main".
 type MainContent struct {
 	// Comments below an article: with keep they follow its text, in a section with the heading Comments. The posts of a
 	// forum or the answers to a question are main content, and always kept.
@@ -141,8 +141,8 @@ const (
 
 // Mask replaces personal data in texts before they are stored.
 type Mask struct {
-	Kinds Strings `json:"kinds,omitempty"` // of MaskKinds; none means all of them
-	// Fields of records and of pages, by name; "*" is all, none means that nothing is masked.
+	Kinds Strings `json:"kinds,omitempty"` // MaskKinds to mask; empty: all
+	// Fields of records and of pages, by name; "*" selects all; if empty, nothing is masked.
 	Fields Strings `json:"fields,omitempty"`
 }
 
@@ -162,7 +162,7 @@ type Extraction struct {
 	Duplicates Duplicates `json:"duplicates"`
 	// Gone is the treatment of a page that has records and no longer exists.
 	Gone WhenGone `json:"gone"`
-	// Content says what the main content of a page has.
+	// Content selects the main content of a page.
 	Content MainContent `json:"content"`
 	Mask    Mask        `json:"mask"`
 }

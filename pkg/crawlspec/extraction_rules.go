@@ -95,7 +95,7 @@ type Selector struct {
 	JSONLD string `json:"json_ld,omitempty"`
 	// Meta is the name or property of a meta element.
 	Meta string `json:"meta,omitempty"`
-	// Regex (RE2) finds its first group, or all of it where it has none.
+	// Regex (RE2) extracts its first group, or the complete match if it has no group.
 	Regex string `json:"regex,omitempty"`
 	JQ    string `json:"jq,omitempty"`
 }
@@ -138,8 +138,8 @@ type Field struct {
 	As string `json:"as,omitempty"`
 	// Decimal is the decimal separator of a number, '.' or ','. Without it, the number itself decides.
 	Decimal string `json:"decimal,omitempty"`
-	// Layout lists layouts of dates, as Go's package time has them, that are tried
-	// first; TimeZone is that of a date that names none (IANA name; UTC if empty).
+	// Layout lists date layouts in the notation of Go's package time, which are tried
+	// first; TimeZone applies to dates without one (IANA name; UTC if empty).
 	Layout   Strings `json:"layout,omitempty"`
 	TimeZone string  `json:"timezone,omitempty"`
 	// Map makes an object with a member for each thing that the selector finds.

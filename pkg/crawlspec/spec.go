@@ -46,7 +46,7 @@ type Spec struct {
 	// has all its subdomains.
 	Hosts   []string `json:"hosts,omitempty"`
 	Domains []string `json:"domains,omitempty"`
-	// Schemes are those that are fetched; none means http and https.
+	// Schemes to fetch; if empty, http and https.
 	Schemes []string `json:"schemes,omitempty"`
 	// Include, if not empty, lists patterns of which a URL must match one;
 	// Exclude those it must not. A pattern is compared with the whole URL, or with
