@@ -141,7 +141,7 @@ const (
 
 // Mask replaces personal data in texts before they are stored.
 type Mask struct {
-	Kinds Strings `json:"kinds,omitempty"` // MaskKinds to mask; empty: all
+	Kinds Strings `json:"kinds,omitempty"` // kinds to mask, of MaskKinds; empty: all
 	// Fields of records and of pages, by name; "*" selects all; if empty, nothing is masked.
 	Fields Strings `json:"fields,omitempty"`
 }

@@ -38,31 +38,29 @@ type FollowRule struct {
 	Target
 	// Each selects the parts of the page that the other selectors are relative to.
 	Each *Each `json:"each,omitempty"`
-	// With gives values their names; where one is a list, there is a URL for each
-	// of its members.
+	// With defines named values. If a value is a list, each of its members yields a URL.
 	With Fields `json:"with,omitempty"`
 	// URL is a template over With, the groups of Match and the URL's parameters,
-	// relative to the page. What is filled in is percent-encoded, unless the
-	// template begins with it.
+	// relative to the page. Inserted values are percent-encoded, unless the
+	// template begins with one.
 	URL Template `json:"url,omitempty"`
-	// Selector and Get find URLs directly; all that they find are followed.
+	// Selector and Get find URLs directly. All matches are followed.
 	Selector
 	Get string `json:"get,omitempty"` // of an element: "@href" if empty
-	// Paginate counts a parameter of the URL up.
+	// Paginate increments a parameter of the URL.
 	Paginate *Paginate `json:"paginate,omitempty"`
 	Priority *int      `json:"priority,omitempty"`
-	// Depth is added to that of the page; nil is 1, and 0 for Paginate.
+	// Depth is added to the depth of the page. By default it is 1, with Paginate 0.
 	Depth *int `json:"depth,omitempty"`
 }
 
-// Paginate leads from one page of a listing to the next, as long as While holds:
-// the value of Parameter in the URL grows by Step. A URL without the parameter
-// is the first page.
+// Paginate follows the pages of a listing while While holds: it adds Step to the
+// value of Parameter in the URL. A URL without the parameter is the first page.
 type Paginate struct {
 	Parameter string     `json:"parameter"`
 	First     *int       `json:"first,omitempty"` // 1 if nil
 	Step      int        `json:"step,omitempty"`  // 1 if 0
-	Last      *int       `json:"last,omitempty"`  // the largest value; nil is that of the 1000th page
+	Last      *int       `json:"last,omitempty"`  // the largest value, by default that of the 1000th page
 	While     *Condition `json:"while,omitempty"` // required
 }
 
