@@ -209,7 +209,7 @@ func podLabels(all []object) (found []labels.Set) {
 	return found
 }
 
-// The monitoring port of NATS, which asks nobody who he is, is for KEDA and for who reads metrics.
+// Only KEDA and readers of metrics may reach the monitoring port of NATS, which has no authentication.
 func TestWhoReadsTheMonitoringPort(t *testing.T) {
 	for text, want := range map[string][]string{`{}`: {"monitoring"}, Cases["keda"]: {"monitoring", "keda"}} {
 		_, into, _ := isolated(rendered(t, text), broker, networking.PolicyTypeIngress)

@@ -32,8 +32,8 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		`writers: {default: {secretEnv: {PGPASSWORD: {secret: pg}}}}`: {"/writers/default/secretEnv/PGPASSWORD", "key"},
 		`drainSeconds: 0`:                                             {"/drainSeconds"},
 		`renderer: {seccompProfile: /etc/profile.json}`:               {"/renderer/seccompProfile"},
-		// What is right alone.
-		`nats: {enabled: false}`:                                                               {"natsServer.url: name the server"},
+		// Combinations.
+		`nats: {enabled: false}`:                                                               {"natsServer.url: name a server"},
 		`natsServer: {url: "nats://n:4222"}`:                                                   {"nats.enabled=false"},
 		`natsServer: {login: users, sharedSecret: all}`:                                        {"natsServer.sharedSecret"},
 		`frontier: {replicas: 17}`:                                                             {"frontier.replicas 17", "partition"},
@@ -41,7 +41,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		`writers: {default: {replicas: 2}}`:                                                    {"writers.default.replicas 2", "existingClaim"},
 		`writers: {default: {out: "s3://b/p"}}`:                                                {"writers.default.egress.world=true"},
 		`{autoscaling: {mode: keda}, fetcher: {autoscaling: {max: 20}}}`:                       {"fetcher.autoscaling", "20 pods", "1024", "fetch-messages"},
-		`{autoscaling: {mode: keda}, fetcher: {options: {workers: 200}}}`:                      {"fetcher.autoscaling.lag 128", "holds 250"},
+		`{autoscaling: {mode: keda}, fetcher: {options: {workers: 200}}}`:                      {"fetcher.autoscaling.lag 128", "the 250 messages"},
 		`{autoscaling: {mode: keda}, fetcher: {autoscaling: {min: 4, max: 3}}}`:                {"min 4 is more than max 3"},
 		`{autoscaling: {mode: hpa}, fetcher: {autoscaling: {min: 0}}}`:                         {"autoscaling.mode=keda"},
 		`{autoscaling: {mode: keda}, nats: {enabled: false}, natsServer: {url: "nats://n"}}`:   {"natsServer.monitoring"},

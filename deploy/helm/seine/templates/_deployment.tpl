@@ -1,4 +1,4 @@
-{{/* The Deployment of a stage without state: (list . "fetcher" (dict "volumes" … "mounts" …)). */}}
+{{/* The Deployment of a stateless stage: (list . "fetcher" (dict "volumes" … "mounts" …)). */}}
 {{- define "seine.deployments" -}}
 {{- $root := index . 0 -}}
 {{- $component := index . 1 -}}

@@ -1,6 +1,6 @@
-{{/* What the processes are told. */}}
+{{/* Configuration of the processes. */}}
 
-{{/* A value as a flag takes it: numbers without an exponent. */}}
+{{/* A value in the form of a flag: numbers without an exponent. */}}
 {{- define "seine.plain" -}}
 {{- if and (kindIs "float64" .) (eq (floor .) (float64 .)) -}}
 {{- int64 . -}}
@@ -57,7 +57,7 @@
 {{- end }}
 {{- end }}
 
-{{/* Options that are lists go as flags, each of their values one. */}}
+{{/* Options with lists become flags, one for each value. */}}
 {{- define "seine.listFlags" -}}
 {{- range $flag := keys (default dict .options) | sortAlpha }}
 {{- $value := get $.options $flag }}
@@ -79,7 +79,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* Where the server is, and as whom to connect. */}}
+{{/* URL and credentials of the server. */}}
 {{- define "seine.natsEnvironment" -}}
 {{- $server := .root.Values.natsServer -}}
 {{- if eq $server.login "users" }}
@@ -116,7 +116,7 @@
 {{- if or (ne $server.login "none") $server.tls.ca $server.tls.certificate -}}true{{- end -}}
 {{- end }}
 
-{{/* The Secret with what a workload logs in with. */}}
+{{/* The Secret with the credentials of a workload. */}}
 {{- define "seine.natsSecret" -}}
 {{- $server := .root.Values.natsServer -}}
 {{- default (printf "%s%s" $server.secretPrefix .workload.role) $server.sharedSecret -}}

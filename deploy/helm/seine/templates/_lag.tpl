@@ -1,6 +1,6 @@
 {{/*
-The streams and consumers whose lag tells how many of a stage are needed (pkg/messages), as JSON:
-{"of": [{stream, consumer, stage}, …]}. A fetcher with --chain is a parser too.
+The streams and consumers whose lag scales a stage (pkg/messages), as JSON:
+{"of": [{stream, consumer, stage}, …]}. A fetcher with --chain also parses.
 */}}
 {{- define "seine.lag" -}}
 {{- $parser := dict "stream" "PAGES" "consumer" "parser" "stage" "parser" -}}
@@ -14,7 +14,7 @@ The streams and consumers whose lag tells how many of a stage are needed (pkg/me
 {{- end -}}
 {{- end }}
 
-{{/* How fast pods come and go: up at once, down when less was needed for the whole window. */}}
+{{/* Scaling speed: up at once, down after a window without need. */}}
 {{- define "seine.scalingBehavior" -}}
 scaleUp:
   stabilizationWindowSeconds: 0
@@ -24,7 +24,7 @@ scaleDown:
   policies: [{type: Percent, value: 50, periodSeconds: 60}]
 {{- end }}
 
-{{/* Where the server tells of its streams: of the subchart the headless service, as the other does not have that port. */}}
+{{/* The monitoring port of the server; for the subchart that of the headless service, since the other service lacks it. */}}
 {{- define "seine.natsMonitoring" -}}
 {{- if .Values.natsServer.monitoring -}}
 {{- .Values.natsServer.monitoring -}}

@@ -14,12 +14,12 @@
 {{- end -}}
 {{- end }}
 
-{{/* What selects every pod of the release, those of the subchart too. */}}
+{{/* Selector of every pod of the release, including the subchart. */}}
 {{- define "seine.releaseSelector" -}}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
-{{/* What selects every pod of Seine itself. */}}
+{{/* Selector of every pod of Seine itself. */}}
 {{- define "seine.selector" -}}
 app.kubernetes.io/name: {{ include "seine.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -36,7 +36,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 {{- end }}
 
-{{/* What selects the pods of one workload: (dict "root" . "workload" …). */}}
+{{/* Selector of the pods of one workload: (dict "root" . "workload" …). */}}
 {{- define "seine.workloadSelector" -}}
 {{ include "seine.selector" .root }}
 app.kubernetes.io/component: {{ .workload.component }}
@@ -53,7 +53,7 @@ seine-writer: {{ . }}
 {{- end }}
 {{- end }}
 
-{{/* The name that the subchart gives its server. */}}
+{{/* The name of the subchart's server. */}}
 {{- define "seine.natsName" -}}
 {{- $nats := .Values.nats -}}
 {{- $name := default "nats" $nats.nameOverride -}}
@@ -66,7 +66,7 @@ seine-writer: {{ . }}
 {{- end -}}
 {{- end }}
 
-{{/* What selects the pods of the subchart. */}}
+{{/* Selector of the pods of the subchart. */}}
 {{- define "seine.natsSelector" -}}
 app.kubernetes.io/name: {{ default "nats" .Values.nats.nameOverride }}
 app.kubernetes.io/instance: {{ .Release.Name }}

@@ -7,7 +7,7 @@
     - {protocol: TCP, port: 53}
 {{- end }}
 
-{{/* The subchart's pods, or the peers of the server that is there, or, where nobody says which these are, its port alone. */}}
+{{/* The subchart's pods, or the peers of the existing server, or only its ports if no peers are set. */}}
 {{- define "seine.egressNATS" -}}
 - ports:
     {{- range .Values.natsServer.ports }}
@@ -23,8 +23,8 @@
 {{- end }}
 
 {{/*
-The public Internet, by TCP: what internal/fetch/netguard lets through. Of IPv6 that is 2000::/3 alone, so ::1, fc00::/7,
-fe80::/10 and NAT64 are outside. Of 168.63.129.16 Azure answers to its machines only.
+The public Internet, by TCP: the addresses that internal/fetch/netguard allows. For IPv6 these are 2000::/3, which excludes ::1, fc00::/7,
+fe80::/10 and NAT64. 168.63.129.16 is an address of Azure for its own machines.
 */}}
 {{- define "seine.egressWorld" -}}
 - to:

@@ -1,4 +1,4 @@
-{{/* What every pod has: (dict "root" . "workload" … "volumes" (list …) "mounts" (list …) "args" (list …)). */}}
+{{/* Parts of every pod: (dict "root" . "workload" … "volumes" (list …) "mounts" (list …) "args" (list …)). */}}
 
 {{- define "seine.image" -}}
 {{- $image := .root.Values.image -}}
@@ -9,8 +9,8 @@
 {{- end }}
 
 {{/*
-Restricted, as Pod Security Admission calls it. OnRootMismatch: kubelet would otherwise open what is on a volume to the group at each start, and serve
-refuses a file of tokens that others can read.
+The level restricted of Pod Security Admission. Without OnRootMismatch, kubelet would make files of volumes readable by the group at each start, and serve
+refuses a token file that others can read.
 */}}
 {{- define "seine.podSecurity" -}}
 {{- $profile := dict "type" "RuntimeDefault" -}}
@@ -20,21 +20,21 @@ refuses a file of tokens that others can read.
 {{- toYaml (merge (deepCopy .values.podSecurityContext) (dict "seccompProfile" $profile)) -}}
 {{- end }}
 
-{{/* A probe: (list PATH PERIOD TIMEOUT FAILURES FIELDS), with the fields that the values give. */}}
+{{/* A probe: (list PATH PERIOD TIMEOUT FAILURES FIELDS), with the fields of the values. */}}
 {{- define "seine.probe" -}}
 {{- toYaml (mergeOverwrite (dict "httpGet" (dict "path" (index . 0) "port" "metrics") "periodSeconds" (index . 1) "timeoutSeconds" (index . 2) "failureThreshold" (index . 3)) (index . 4)) -}}
 {{- end }}
 
 {{- define "seine.probes" -}}
 {{- $values := .workload.values -}}
-# Nothing listens until NATS answers, for natsWaitSeconds; then the process ends by itself.
+# The process listens only once NATS responds; after natsWaitSeconds without, it exits.
 startupProbe: {{- include "seine.probe" (list "/healthz" 5 3 (add (div (int .root.Values.natsWaitSeconds) 5) 12) $values.startupProbe) | nindent 2 }}
-# The process runs. One that is not ready is not restarted: it reconnects for ever.
+# Only a hung process is restarted. One that is not ready keeps reconnecting.
 livenessProbe: {{- include "seine.probe" (list "/healthz" 20 5 6 $values.livenessProbe) | nindent 2 }}
 readinessProbe: {{- include "seine.probe" (list "/readyz" 10 5 3 $values.readinessProbe) | nindent 2 }}
 {{- end }}
 
-{{/* By default soft: a cluster of one node runs everything. */}}
+{{/* Soft by default, so that one node can run everything. */}}
 {{- define "seine.spread" -}}
 {{- $spread := .workload.values.topologySpreadConstraints -}}
 {{- if not $spread -}}
@@ -48,7 +48,7 @@ readinessProbe: {{- include "seine.probe" (list "/readyz" 10 5 3 $values.readine
 {{- end }}
 {{- end }}
 
-{{/* Nothing that changes with the chart or another stage's image: a pod is made anew only for changes of its own. */}}
+{{/* Nothing that depends on the chart or another stage's image: a pod is replaced only for its own changes. */}}
 {{- define "seine.podMetadata" -}}
 labels:
   {{- include "seine.workloadSelector" . | nindent 2 }}
@@ -106,12 +106,12 @@ annotations:
 {{- end }}
 {{- end }}
 
-{{/* Whether the frontier's pod has the operator's login too, for kubectl exec. */}}
+{{/* Whether the frontier's pod also has the operator's credentials, for kubectl exec. */}}
 {{- define "seine.operatorMounted" -}}
 {{- if and (eq .Values.natsServer.login "users") .Values.frontier.operator -}}true{{- end -}}
 {{- end }}
 
-{{/* The account of a workload: that which is named, or one of its own. */}}
+{{/* The account of a workload: the configured one, or its own. */}}
 {{- define "seine.serviceAccount" -}}
 {{- $account := .values.serviceAccount -}}
 {{- default (ternary .name "default" $account.create) $account.name -}}
@@ -122,12 +122,12 @@ annotations:
 {{- $w := .workload -}}
 serviceAccountName: {{ include "seine.serviceAccount" $w }}
 automountServiceAccountToken: false
-# Services called seine-… would otherwise be variables SEINE_…, which the stages take for options.
+# Otherwise services named seine-… set variables SEINE_…, which the stages read as options.
 enableServiceLinks: false
-# The drain, and what follows it: a last commit, leases that are given up.
+# Time to drain, then to commit and release leases.
 terminationGracePeriodSeconds: {{ add (int $root.Values.drainSeconds) 25 }}
 {{- if eq $w.component "renderer" }}
-# The pause container reaps what browsers leave.
+# The pause container reaps orphaned browser processes.
 shareProcessNamespace: true
 {{- end }}
 securityContext: {{- include "seine.podSecurity" $w | nindent 2 }}

@@ -1,6 +1,6 @@
 {{/*
 A StatefulSet with a volume for each pod: (dict "root" . "workload" … "claims" (dict NAME CLAIM) "volumes" … "mounts" … "args" …).
-Pods come and go together, as partitions are leased and not bound to a pod.
+Pods start and stop in parallel: partitions are leased, not bound to a pod.
 */}}
 {{- define "seine.statefulSet" -}}
 apiVersion: apps/v1
@@ -14,7 +14,7 @@ spec:
   serviceName: {{ .workload.name }}
   podManagementPolicy: Parallel
   revisionHistoryLimit: 3
-  # What was crawled outlives the release: helm uninstall leaves the claims.
+  # helm uninstall keeps the claims, and so the crawl.
   persistentVolumeClaimRetentionPolicy: {whenDeleted: Retain, whenScaled: Retain}
   selector:
     matchLabels: {{- include "seine.workloadSelector" . | nindent 6 }}
@@ -27,7 +27,7 @@ spec:
     {{- end }}
 {{- end }}
 
-{{/* The service that gives the pods of a StatefulSet their names. */}}
+{{/* The service for the DNS names of the pods of a StatefulSet. */}}
 {{- define "seine.headlessService" -}}
 apiVersion: v1
 kind: Service

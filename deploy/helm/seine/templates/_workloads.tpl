@@ -1,6 +1,6 @@
 {{/*
-The workloads that the values ask for, as JSON: {"all": [{name, component, role, kind, values, writer}, …]}.
-Templates that have something for each of them range over it.
+The workloads of the values, as JSON: {"all": [{name, component, role, kind, values, writer}, …]}.
+Templates with an object for each workload range over it.
 */}}
 {{- define "seine.workloads" -}}
 {{- $root := . -}}
