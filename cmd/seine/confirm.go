@@ -15,8 +15,8 @@ type confirmation struct {
 	Yes bool `help:"Do not ask for confirmation." short:"y" env:"-"`
 }
 
-// confirm prints the warning and asks for a word on the terminal. It returns an error if another
-// word is typed or there is no terminal.
+// confirm prints the warning and asks for a word on the terminal. It returns an error if the user
+// types another word, or without a terminal.
 func (c *confirmation) confirm(ctx context.Context, warning func() (string, error), question, word string) error {
 	if c.Yes {
 		return nil

@@ -14,7 +14,7 @@ func TestDelaysThatAreOverMakeRoom(t *testing.T) {
 		for seq := range uint64(maxDelays) {
 			d.add(seq, time.Second)
 		}
-		time.Sleep(2 * time.Second) // in the bubble
+		time.Sleep(2 * time.Second) // fake time of synctest
 		d.add(maxDelays, time.Hour)
 		if got := d.waiting(); !slices.Equal(got, []uint64{maxDelays}) {
 			t.Errorf("%d are known to wait: %v", len(got), got[:min(len(got), 3)])

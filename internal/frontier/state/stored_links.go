@@ -69,7 +69,7 @@ func (d *discovery) keepLinks(m *messages.Candidates, to []messages.URLHash) err
 	return nil
 }
 
-// keptRound returns the round of the links under a key, 0 if there are none.
+// keptRound returns the round of the links stored under a key, or 0 without links.
 func (d *discovery) keptRound(key []byte) (uint64, error) {
 	value, err := d.tx.Get(key)
 	if err != nil {

@@ -373,7 +373,7 @@ func (w *Watchdog) send(ctx context.Context, to chan<- posted, crawl string, rul
 // A new leader starts counting from zero.
 const maxTries = 20
 
-// note removes a change from the outbox that was delivered or abandoned.
+// note removes a delivered or abandoned change from the outbox.
 func (w *Watchdog) note(ctx context.Context, p posted) {
 	k := w.watched[p.crawl]
 	if k == nil {

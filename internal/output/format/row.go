@@ -15,8 +15,8 @@ type row struct {
 	columns []Column
 	byName  map[string]int
 	cells   []cell // one for each column
-	more    []byte // members that fit no column, as a JSON object without its end; empty if there are none
-	host    int    // the column of WithHost, 0 if there is none
+	more    []byte // members without a column, as a JSON object without its closing brace; may be empty
+	host    int    // the column of WithHost, or 0 for none
 	text    []byte // backing array of that column's value
 }
 

@@ -56,7 +56,7 @@ type Chunk struct {
 	name  output.Name
 	group output.Group
 	hook  output.Hook
-	// columnsOf is Format.Columns, or nil if there is no view.
+	// columnsOf is Format.Columns, or nil without a view.
 	columnsOf func(crawl, kind string, rev uint64) ([]format.Column, error)
 	rev       uint64 // newest revision of the spec among the records
 	rows      []*Row

@@ -300,7 +300,7 @@ func (s *Sink) describeKind(ctx context.Context, c *Chunk, columns []format.Colu
 	return err
 }
 
-// Waiting returns the views that cannot be made now, with the reasons, or "" if there are none.
+// Waiting returns the views that cannot be created now, with the reasons, or "".
 func (s *Sink) Waiting() string {
 	s.viewsLock.Lock()
 	defer s.viewsLock.Unlock()

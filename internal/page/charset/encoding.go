@@ -12,7 +12,7 @@ import (
 	"seine/internal/base/lazyregexp"
 )
 
-// Encoding is one of the encodings of the Encoding standard. The zero value is no encoding: it has
+// Encoding is an encoding of the Encoding standard. The zero value has
 // no name and otherwise behaves like UTF-8. Encodings compare equal if they are the same.
 type Encoding struct{ name string }
 

@@ -41,7 +41,7 @@ type group []*step
 
 // step is a compound selector, and the selector to the left of its combinator.
 type step struct {
-	alone cascadia.Sel // parts that need only the element itself, nil if there are none
+	alone cascadia.Sel // parts that need only the element itself; may be nil
 	tests []test       // other parts
 	by    byte         // combinator, 0 if nothing is to the left
 	left  *step

@@ -52,7 +52,7 @@ type span struct {
 	kind       Kind
 }
 
-// Text returns s with all matches replaced, or s itself if there are none.
+// Text returns s with all matches replaced. Without a match, it returns s itself.
 func (m *Masker) Text(s string) string {
 	var out strings.Builder
 	done := 0 // end of the text that is written or replaced

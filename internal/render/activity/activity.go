@@ -1,4 +1,4 @@
-// Package activity counts operations in progress, and signals when there are none.
+// Package activity counts operations in progress, and signals when the last one ends.
 package activity
 
 import (

@@ -19,7 +19,7 @@ func TestOutputThatIsAwayIsWaitedFor(t *testing.T) {
 		if !passes(errors.Join(nil, away), since) || passes(full, since) {
 			t.Errorf("at once: away is waited for: %t, a full disk: %t", passes(away, since), passes(full, since))
 		}
-		time.Sleep(maxOutage)
+		time.Sleep(maxOutage) // fake time of synctest
 		if passes(away, since) {
 			t.Error("it is waited for without an end")
 		}

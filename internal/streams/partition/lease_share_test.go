@@ -397,7 +397,7 @@ func TestLeasesModel(t *testing.T) {
 			what = "cut off"
 			p := live[rnd.IntN(len(live))]
 			p.net.Swallow.Store(true)
-			time.Sleep(time.Duration(rnd.Int64N(int64(3 * leaseTTL / 2)))) // simulates the network, does not wait
+			time.Sleep(time.Duration(rnd.Int64N(int64(3 * leaseTTL / 2)))) // length of the simulated network failure
 			p.net.Cut()
 		}
 		await.Eventually(t, "all is shared evenly after "+what, even)

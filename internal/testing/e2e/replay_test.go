@@ -166,7 +166,7 @@ func killed(t *testing.T, args []string, output func() int64) (kills int) {
 	for i := range 4 {
 		before, r := output(), seine(t, "", args...)
 		eventually(t, patience, "put more out", func() (bool, string) { return output() > before || r.ended(), r.said() })
-		time.Sleep(time.Duration(7*i) * time.Millisecond) // at a varying moment of its work
+		time.Sleep(time.Duration(7*i) * time.Millisecond) // kill the process at a different moment each time
 		if !r.ended() {
 			kills++
 		}

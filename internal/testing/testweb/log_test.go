@@ -126,7 +126,7 @@ func TestRequestEndsWithItsLastByte(t *testing.T) {
 			time.Sleep(time.Second)
 			_, _ = w.Write([]byte("cd"))
 			written = l.Requests()[0]
-			time.Sleep(time.Second) // the client has everything, so this does not count
+			time.Sleep(time.Second) // fake time: the log must not count the time after the response
 		}), func(*http.Request) string { return "x" })
 		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/a?b=c", nil))
 
